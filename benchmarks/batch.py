@@ -59,10 +59,10 @@ def seas_of(sea: Any, count: int) -> list[Any]:
 
 def seconds_of_parts() -> dict[str, float]:
     """Where the time of the last run on a GPU went."""
-    from swelltree.studies.batch import gpu
+    from swelltree.studies.batch import targets
 
-    parts = gpu.last_seconds()
-    return {} if parts is None else {k: round(v, 4) for k, v in dataclasses.asdict(parts).items()}
+    last = targets.LAST
+    return {k: round(v, 4) for k, v in dataclasses.asdict(last[-1]).items()} if last else {}
 
 
 def memory_there(begin: bool = False) -> float:
@@ -126,8 +126,8 @@ def measure(
         last = count % line["lanes"] or line["lanes"]  # parts are of the last batch
         line["parts"] = parts
         line["device_gb"] = round(memory_there(), 2)
-        line["steps"] = float(f"{last * duration / max(parts['steps'], 1e-9):.3g}")
-        line["loads"] = float(f"{last * duration / max(parts['loads'], 1e-9):.3g}")
+        line["steps"] = float(f"{last * duration / max(parts['calls'], 1e-9):.3g}")
+        line["loads"] = float(f"{last * duration / max(parts['inputs'], 1e-9):.3g}")
     return line
 
 
@@ -159,7 +159,7 @@ def checked(name: str, built: tuple[Any, Any], precision: str) -> dict[str, Any]
 def drawn_apart(built: tuple[Any, Any]) -> float | None:
     """Largest difference of waves drawn on the processor from those drawn here; None: none are."""
     from swelltree.jit import GROUP, gpu
-    from swelltree.studies.batch import device_seas
+    from swelltree.studies.batch import many_seas
     from swelltree.studies.batch.cases import BatchCase, CaseMaker
     from swelltree.studies.batch.gpu_drawn_waves import DrawnWaves
     from swelltree.studies.batch.gpu_wave_sums import NUMBERS
@@ -167,34 +167,34 @@ def drawn_apart(built: tuple[Any, Any]) -> float | None:
     model, sea = built
     cases = [BatchCase(one, (), k) for k, one in enumerate(seas_of(sea, GROUP))]
     maker, device = CaseMaker(model, 30.0, sums_step=0.1), gpu()
-    there, found = device_seas._drawn_there, []
+    there, found = many_seas._drawn_there, []
     for draw in (there, lambda *args: None):
-        device_seas._drawn_there = draw
-        waves = device_seas.device_seas(model, maker, cases).waves
+        many_seas._drawn_there = draw
+        waves = many_seas.device_seas(model, maker, cases).waves
         if draw is there and not isinstance(waves, DrawnWaves):
             return None
         size = waves.count * NUMBERS * GROUP
         found.append(waves.rows(device, 1).rows(0, size, size, 1).reshape(-1, NUMBERS, GROUP))
-    device_seas._drawn_there = there
+    many_seas._drawn_there = there
     apart = np.abs(found[0] - found[1]).max((0, 2)) / np.abs(found[1]).max((0, 2))
     return float(f"{apart.max():.2g}")
 
 
 def tuned(name: str, built: tuple[Any, Any], precision: str) -> list[dict[str, Any]]:
     """Rates of the stepping with other threads of a block and registers of a thread."""
-    from swelltree.jit import threads
+    import swelltree.jit.ensemble.threads as threads
     from swelltree.jit.ensemble import gpu_runs
-    from swelltree.studies.batch import gpu
+    from swelltree.studies.batch import targets
 
     lines, before = [], (gpu_runs.REGISTERS, gpu_runs.BLOCKS, threads.HELD)
     for held in (60, 120):
-        gpu._gpu_program.cache_clear()
+        targets.gpu_program.cache_clear()
         threads.HELD = threads.ThreadWriter.most = held
         for registers, block in ((255, 64), (255, 256), (128, 256)):
             gpu_runs.REGISTERS, gpu_runs.BLOCKS = registers, ((0, block),)
             line = measure(name, built, 67_584, "gpu", precision, 60.0, ["statistics"])
             lines.append({"held": held, "block": block, "registers": registers} | line)
-    gpu._gpu_program.cache_clear()
+    targets.gpu_program.cache_clear()
     gpu_runs.REGISTERS, gpu_runs.BLOCKS, threads.HELD = before
     threads.ThreadWriter.most = threads.HELD
     return lines

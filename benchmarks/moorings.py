@@ -3,6 +3,8 @@
     python benchmarks/moorings.py [--peer PYTHON_WITH_MOORDYN] [--segments 20 50] [--EA 1e9 1e10]
                                   [--cases led coupled] [--files MOORDYN_FILE ...]
 
+`--files` takes the lines of MoorDyn inputs instead, divided into `--segments`.
+
 Three chains of 430 m in 100 m of water hang on a body that surges 3 m and heaves 1.5 m with a
 period of 10 s, after a ramp of 20 s. Both codes have the same number of segments; what is compared
 is the tension in the uppermost segments between 40 and 60 s with MoorDyn's own, run with
@@ -52,7 +54,7 @@ FLOAT = sw.Body("float", mass=1e6, inertia=(1e8, 1e8, 1e8))
 COUPLING = (0.01, 0.02, 0.05)
 STEPS = (0.1, 0.05, 0.02)
 FINE = 0.005  # s, of our own reference
-MORE = 300.0  # s that the run for timing is longer
+MORE = 10_000  # steps that the run for timing is longer
 REPEATS = 3  # of each timing, the minimum of which counts
 G = 9.81
 # the coupled float: N/m in heave, N s/m in surge and heave, and the forces on it in N
@@ -68,20 +70,27 @@ class Mooring:
     dt: float
 
 
-def from_file(path: Path) -> Mooring:
-    """The lines of a MoorDyn input on the float; its depth is that of its anchors."""
+def from_file(path: Path, segments: int | None = None) -> Mooring:
+    """The lines of a MoorDyn input on the float; its depth is that of its anchors.
+
+    Args:
+        path: of the input.
+        segments: of every line; None: those of the file.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sw.SwelltreeWarning)
         file = sw.read_moordyn(path)
     free = sw.Free("free", sw.WORLD, FLOAT)
     system = file.system("moored", [FLOAT], [free], fairleads_on=FLOAT)
+    if segments is not None:
+        system = system.replace(lines=[line.replace(segments=segments) for line in system.lines])
     kinds = {kind.name: kind for kind in system.line_types}
     steps = [
         stable_step(line.rest_length / line.segments, kind, float(system.seabed.damping))
         for line in system.lines
         if (kind := kinds[line.type])
     ]
-    return Mooring(path.stem, system, min(steps))
+    return Mooring(f"{path.stem}:{system.lines[0].segments}", system, min(steps))
 
 
 def moored(segments: int, EA: float) -> Mooring:
@@ -176,8 +185,9 @@ def timed(model: Any, step: float) -> tuple[Any, float]:
 
     result, _ = run(DURATION - EVERY)
     short = min(run(DURATION - EVERY)[1] for _ in range(REPEATS))
-    long = min(run(MORE + DURATION - EVERY)[1] for _ in range(REPEATS))
-    return result, (long - short) / MORE * DURATION
+    more = MORE * step
+    long = min(run(more + DURATION - EVERY)[1] for _ in range(REPEATS))
+    return result, (long - short) / more * DURATION
 
 
 def stable_step(length: float, kind: sw.LineType, bed_damping: float) -> float:
@@ -198,7 +208,8 @@ def stable_step(length: float, kind: sw.LineType, bed_damping: float) -> float:
 
 def file_for(folder: Path, mooring: Mooring, dt: float, scheme: str = "RK2") -> Path:
     """The MoorDyn file of a case."""
-    path = folder / f"lines_{mooring.key.replace('/', '_')}_{dt:.1e}_{scheme}.txt"
+    key = mooring.key.replace("/", "_").replace(":", "_")
+    path = folder / f"lines_{key}_{dt:.1e}_{scheme}.txt"
     sw.write_moordyn(mooring.system, path, dtM=dt)
     options = f"{scheme} tScheme\n200 TmaxIC\n1e-5 threshIC\n0 writeLog\n1 disableOutTime\n"
     head, mark, rest = path.read_text().partition("OPTIONS ----------------------\n")
@@ -378,11 +389,13 @@ def main() -> None:
     parser.add_argument("--segments", type=int, nargs="+", default=[20, 50])
     parser.add_argument("--EA", type=float, nargs="+", default=[1e9, 1e10])
     parser.add_argument("--cases", nargs="+", default=["led", "coupled"])
-    parser.add_argument("--files", type=Path, nargs="+", default=[], help="MoorDyn inputs instead")
+    parser.add_argument(
+        "--files", type=Path, nargs="+", default=[], help="MoorDyn inputs instead, with --segments"
+    )
     chosen = parser.parse_args()
     keep_to_one_core()
-    cases = [moored(n, EA) for n in chosen.segments for EA in chosen.EA]
-    cases = [from_file(path) for path in chosen.files] or cases
+    cases = [from_file(path, n) for n in chosen.segments for path in chosen.files]
+    cases = cases or [moored(n, EA) for n in chosen.segments for EA in chosen.EA]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for case, show in (("led", print_led), ("coupled", print_coupled)):

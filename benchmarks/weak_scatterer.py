@@ -1,13 +1,10 @@
 """Cost of weak scatterers against the number of vertices: assembly, factorisation, one time step.
 
     python -m benchmarks.weak_scatterer 500 1000 2000
-    python -m benchmarks.weak_scatterer --gmres 500 1000 2000
 
 Each line is one size: a whole round tank with a submerged sphere in a steep regular wave, float64,
 no symmetry. A step has four stages with one assembly and one factorisation ("mid"). Times are the
-best of three; `stages` is the step without assembly and factorisation. With --gmres the same step
-is solved with the factors of the mean geometry, float64 and float32, half a period of the wave
-later: `own_factors` shows whether these were too far away and the matrix got factors of its own.
+best of three; `stages` is the step without assembly and factorisation.
 """
 
 from __future__ import annotations
@@ -17,7 +14,6 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +23,6 @@ from swelltree.describe.environment.water import Water
 from swelltree.hydro.weak_scatterer.incident.of_sea import steep_wave
 from swelltree.hydro.weak_scatterer.mesh.hulls import sphere
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank
-from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Retained, prepare, stored_for_run
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.scene import build_scene, vertices_at
 from swelltree.hydro.weak_scatterer.problem.assembly import assemble
@@ -91,30 +86,7 @@ def measure(vertices: int) -> dict[str, Any]:
     }
 
 
-def measure_gmres(vertices: int) -> dict[str, Any]:
-    """The same step by new factors and by old ones, half a period after the mean geometry."""
-    s, start = simulated(vertices)
-    later = replace(start, t=jnp.asarray(math.pi))
-    bodies = s.system.at(later.t, later.q, later.v).bodies
-    step, make = jax.jit(Simulation.step), jax.jit(prepare)
-    row: dict[str, Any] = {
-        "device": jax.devices()[0].device_kind,
-        "vertices": s.scene.boundary.vertices,
-    }
-    for name, single in (("direct", None), ("float64", False), ("float32", True)):
-        stored = Retained() if single is None else stored_for_run(s.scene, s.wave, True, single)
-        ready = make(s.scene, s.wave, later.t, bodies, stored)
-        row[f"{name}_prepare_s"] = round(best(make, s.scene, s.wave, later.t, bodies, stored), 5)
-        row[f"{name}_stages_s"] = round(best(step, s, later, 0.2, ready), 5)
-        if single is not None:
-            own = not bool(jnp.array_equal(ready.factors.factors.lu, stored.factors.lu))
-            row[f"{name}_own_factors"] = own
-    return row
-
-
 if __name__ == "__main__":
-    sizes = [word for word in sys.argv[1:] if word != "--gmres"]
-    work = measure_gmres if "--gmres" in sys.argv else measure
     with on_first_choice():
-        for size in sizes or ("500",):
-            print(json.dumps(work(int(size))), flush=True)
+        for size in sys.argv[1:] or ("500",):
+            print(json.dumps(measure(int(size))), flush=True)

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 
 class Plots:
-    """The plots of `swelltree.plot` with the dataset as first argument."""
-
     def __init__(self, dataset: xr.Dataset) -> None:
         self._dataset = dataset
 
@@ -51,7 +49,6 @@ class Accessor:
 
     @property
     def plot(self) -> Plots:
-        """Plots of this dataset."""
         return Plots(self._dataset)
 
     def statistics(self, start: float | None = None) -> xr.Dataset:

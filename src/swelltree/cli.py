@@ -23,7 +23,7 @@ from swelltree.describe.values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
-    from rich.console import Console
+    from rich.console import RenderableType
 
     from swelltree.describe.casefile.case import Case
     from swelltree.model.model import Model
@@ -32,7 +32,7 @@ OUT_HELP = "Folder for the results."
 
 
 class _Commands(TyperGroup):
-    """The commands; input mistakes end with a short error message."""
+    """Command group in which input errors end with one error message."""
 
     def invoke(self, ctx: Any) -> object:
         import warnings
@@ -58,14 +58,14 @@ class _Commands(TyperGroup):
 
 
 def _unless_stopped(ours: bool) -> None:
-    """End as stopped by the keyboard where that is the cause of an error."""
+    """End as interrupted if the keyboard caused an error."""
     if ours and was_stopped():
         typer.secho(STOPPED, err=True, fg="yellow")
         raise typer.Exit(CODE) from None
 
 
 def _show_warnings_short() -> None:
-    """Warnings for the user are one line; those of other packages stay as they are."""
+    """Show warnings of this package on one line; others are unchanged."""
     import warnings
 
     usual = warnings.showwarning
@@ -97,6 +97,27 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+
+def _say(*items: RenderableType) -> None:
+    """Print tables, and lines as they are: no markup, no highlights, no breaks."""
+    from rich.console import Console
+
+    for item in items:
+        if isinstance(item, str):
+            Console(soft_wrap=True, highlight=False, markup=False).print(item)
+        else:
+            Console().print(item)
+
+
+def _compiled(loaded: Case, case: Path) -> Model:
+    """The model of a case, with the code beside it."""
+    from swelltree.compiler.case import compile_case
+    from swelltree.describe.casefile.user_code import use_adjacent_code
+
+    use_adjacent_code(loaded, case)
+    return compile_case(loaded)
+
+
 Set = Annotated[
     list[str] | None,
     typer.Option(
@@ -116,7 +137,7 @@ def _version(requested: bool) -> bool:
 
 
 def _versions() -> str:
-    """Versions to state in a report of a problem: the package, the system, what computes."""
+    """Versions of package, system and libraries for bug reports."""
     import platform
     from importlib import metadata
 
@@ -149,8 +170,6 @@ def check(
     physics: Annotated[bool, typer.Option("--physics", help="Also run the model checks.")] = False,
 ) -> None:
     """Read and assemble a case and show its contents; nothing is run."""
-    from rich.console import Console
-
     from swelltree.compiler.case import check_bands
     from swelltree.compiler.compile import compile
     from swelltree.describe import load
@@ -166,14 +185,14 @@ def check(
     model = compile(system)
     if not physics:
         notes += [f.sentence for f in mass_against_displacement(model) if f.severity == "note"]
-    Console().print(outline(loaded, model, notes))
+    _say(outline(loaded, model, notes))
     if physics:
         raise typer.Exit(_check_physics(loaded, case, {*model.report, *notes}))
-    Console().print(f"engine: {_expected_engine()}", markup=False, highlight=False)
+    _say(f"engine: {_expected_engine()}")
 
 
 def _expected_engine() -> str:
-    """What will run the studies of a case, as far as it is known before anything is compiled."""
+    """Engine of each study of a case, as far as it is known before compilation."""
     from swelltree.jit import switched_off
 
     refused = switched_off()
@@ -183,15 +202,12 @@ def _expected_engine() -> str:
 
 
 def _check_physics(loaded: Case, case: Path, said: set[str]) -> int:
-    """Print the model checks of a case, without those already printed; 1 if one fails."""
+    """Print model checks of a case that were not printed before; 1 if one fails."""
     from rich.console import Console
 
-    from swelltree.compiler.case import compile_case
-    from swelltree.describe.casefile.user_code import use_adjacent_code
     from swelltree.studies.checks.check_physics import check_physics
 
-    use_adjacent_code(loaded, case)
-    model = compile_case(loaded)
+    model = _compiled(loaded, case)
     runs = [(study.name, study.in_time) for study in loaded.studies if study.in_time is not None]
     console, colours = Console(), {"error": "red", "warning": "yellow", "note": "green"}
     wrong = 0
@@ -206,15 +222,15 @@ def _check_physics(loaded: Case, case: Path, said: set[str]) -> int:
             wrong += finding.severity == "error"
             console.print(f"- {finding}", style=colours[finding.severity], markup=False)
         if run is not None:
-            console.print(f"- engine: {_engine(model, run)}", markup=False, highlight=False)
+            _say(f"- engine: {_engine(model, run)}")
     for study in (study for study in loaded.studies if study.in_time is None):
         engine = _engine(model, study)
-        console.print(f"engine of study {study.name}: {engine}", markup=False, highlight=False)
+        _say(f"engine of study {study.name}: {engine}")
     return int(wrong > 0)
 
 
 def _engine(model: Model, study: Study) -> str:
-    """What will compute a study, or why that cannot be said."""
+    """Engine of a study, or why it is not known."""
     from swelltree.studies.engines import engine_of_study
 
     try:
@@ -234,11 +250,7 @@ def run(
     report: Annotated[bool, typer.Option(help="Also write an HTML report.")] = False,
 ) -> None:
     """Run the studies of a case; each result is written as netCDF."""
-    from rich.console import Console
-
-    from swelltree.compiler.case import compile_case
     from swelltree.describe import load
-    from swelltree.describe.casefile.user_code import use_adjacent_code
     from swelltree.describe.files.paths import file_stems
     from swelltree.results.files import (
         make_folder,
@@ -257,9 +269,7 @@ def run(
     stems = file_stems([spec.name for spec in loaded.studies])
     for spec in studies:
         refuse_results_of_others(folder / f"{stems[spec.name]}.nc", case)
-    use_adjacent_code(loaded, case)
-    model = compile_case(loaded)
-    console = Console()
+    model = _compiled(loaded, case)
     failed = 0
     for spec in studies:
         stem = stems[spec.name]
@@ -268,13 +278,13 @@ def run(
         attrs["study_name"] = spec.name
         result = run_study(model, spec, provenance=attrs, checkpoint=keep, resume=resume)
         path = save(result, folder / f"{stem}.nc")
-        console.print(summary(result, f"{loaded.system.name}: {spec.name} ({spec.type})"))
-        console.print(f"written: {path}", soft_wrap=True, highlight=False)
+        _say(summary(result, f"{loaded.system.name}: {spec.name} ({spec.type})"))
+        _say(f"written: {path}")
         if report:
             from swelltree.report.report import write_report
 
             page = write_report(result, folder / f"{stem}.html")
-            console.print(f"open: {page}", soft_wrap=True, highlight=False)
+            _say(f"open: {page}")
         ended = result.attrs.get("result", "success")
         if ended == "stopped_by_user":
             raise KeyboardInterrupt
@@ -319,34 +329,31 @@ def sweep(
     progress: Annotated[bool, typer.Option("--progress/--quiet", help="Show progress.")] = True,
 ) -> None:
     """Run the cases of a campaign into a store; finished blocks are kept."""
-    from rich.console import Console
-
     from swelltree.campaigns.file import load_campaign
 
-    console = Console(soft_wrap=True, highlight=False, markup=False)
     folder = Path("out") / campaign.stem if out is None else out
     if verify:
-        raise typer.Exit(_verify(campaign if campaign.is_dir() else folder, console))
+        raise typer.Exit(_verify(campaign if campaign.is_dir() else folder))
     loaded = load_campaign(campaign, **_options_of_words(changes))
     table = loaded.table
     dims = " x ".join(f"{len(values)} {name}" for name, values in table.dims.items())
-    console.print(f"{loaded.name}: {len(table)} cases ({dims})")
+    _say(f"{loaded.name}: {len(table)} cases ({dims})")
     if check:
         refused = loaded.build_failure()
         for what, why in refused.items():
-            console.print(f"the case with {what} cannot be run: {why}")
+            _say(f"the case with {what} cannot be run: {why}")
         raise typer.Exit(2 if refused else 0)
     if replay is not None:
         from swelltree.report.report import write_report
 
         run = loaded.replay(replay)
         (folder / "replays").mkdir(parents=True, exist_ok=True)
-        console.print(f"open: {write_report(run, folder / 'replays' / f'{replay}.html')}")
+        _say(f"open: {write_report(run, folder / 'replays' / f'{replay}.html')}")
         if report and (folder / "campaign.json").exists():
-            console.print(f"with a link in: {write_campaign_page(folder)}")
+            _say(f"with a link in: {write_campaign_page(folder)}")
         return
     if (resume or retry_failed) and not (folder / "campaign.json").exists():
-        console.print(f"'{folder}' holds no campaign yet: beginning it")
+        _say(f"'{folder}' holds no campaign yet: beginning it")
     try:
         result = loaded.run(
             folder,
@@ -365,12 +372,12 @@ def sweep(
         words += ["--insecure"] if insecure else []
         words += [word for change in changes or () for word in ("--set", change)]
         again = shlex.join(["swelltree", "sweep", str(campaign), *words, "--resume"])
-        console.print(f"stopped; continue with: {again}")
+        _say(f"stopped; continue with: {again}")
         raise
     done, failed = result.attrs["cases_done"], result.attrs["cases_failed"]
-    console.print(f"written: {folder} ({done} done, {failed} failed)")
+    _say(f"written: {folder} ({done} done, {failed} failed)")
     if report:
-        console.print(f"open: {write_campaign_page(folder)}")
+        _say(f"open: {write_campaign_page(folder)}")
     raise typer.Exit(int(failed > 0))
 
 
@@ -406,7 +413,7 @@ def _wrapped(text: str) -> str:
 
 
 def _options_of_words(changes: Sequence[str] | None) -> NamedValues:
-    """Options by name from words as `rtol=1e-8`; values as TOML has them, or plain words."""
+    """Parse words such as `rtol=1e-8`: values in TOML syntax, or plain text."""
     import tomllib
 
     result: NamedValues = {}
@@ -422,7 +429,7 @@ def _options_of_words(changes: Sequence[str] | None) -> NamedValues:
 
 
 def _changed(studies: Sequence[Study], changes: Sequence[str] | None) -> tuple[Study, ...]:
-    """Studies with the options that were set, each with those that it has."""
+    """Studies with changed options, each with those it has."""
     specified = _options_of_words(changes)
     has = [{name for name in specified if name in study.option_names()} for study in studies]
     unknown = [name for name in specified if not any(name in names for names in has)]
@@ -442,7 +449,7 @@ def certificate(
     typer.echo(f"written: {write_certificate(file)}")
 
 
-def _verify(folder: Path, console: Console) -> int:
+def _verify(folder: Path) -> int:
     """Verify all checksums of a store; 1 if something is damaged."""
     from swelltree.campaigns.store import Store
 
@@ -451,10 +458,10 @@ def _verify(folder: Path, console: Console) -> int:
     blocks = -(-int(about["cases"]) // int(about["lanes"]))
     count, damage = store.verify()
     for text in damage:
-        console.print(text)
-    console.print(f"{count} of {blocks} blocks are whole")
+        _say(text)
+    _say(f"{count} of {blocks} blocks are whole")
     if damage:
-        console.print(f"make the others again with: {store.repair()}")
+        _say(f"make the others again with: {store.repair()}")
     return int(bool(damage))
 
 
@@ -480,8 +487,6 @@ def report(
     note: Annotated[str, typer.Option(help="Text below the heading.")] = "",
 ) -> None:
     """Write results as one HTML file, and print their tables."""
-    from rich.console import Console
-
     from swelltree.report.report import title_of, write_report
     from swelltree.results.files import load_result
     from swelltree.results.summary import summary
@@ -489,10 +494,9 @@ def report(
     loaded = [load_result(path) for path in results]
     path = results[0].with_suffix(".html") if out is None else out
     written = write_report(loaded, path, note=note)
-    console = Console()
     for dataset in loaded:
-        console.print(summary(dataset, title_of(dataset)))
-    console.print(f"written: {written}", soft_wrap=True, highlight=False, markup=False)
+        _say(summary(dataset, title_of(dataset)))
+    _say(f"written: {written}")
 
 
 OpenBrowser = Annotated[bool, typer.Option(help="Open the browser.")]
@@ -525,17 +529,14 @@ def live(
     port: Port = 0,
 ) -> None:
     """Run a case in the browser with sliders; served to this machine only, until Ctrl-C."""
-    from swelltree.compiler.case import compile_case
     from swelltree.describe import load
-    from swelltree.describe.casefile.user_code import use_adjacent_code
     from swelltree.report.live.view import live as show
     from swelltree.report.live.view import study_options
 
     loaded = load(case)
     sea, options = study_options(loaded, study)
-    use_adjacent_code(loaded, case)
     shown = show(
-        compile_case(loaded),
+        _compiled(loaded, case),
         sea,
         sliders=slider or None,
         traces=trace or None,
@@ -583,8 +584,6 @@ def export(
     changes: Set = None,
 ) -> None:
     """Write a result as a table, animation or plot, or a case as FMU or C code."""
-    from rich.console import Console
-
     if source.suffix.lower() == ".toml":
         named = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
         chosen = {name: x for name, x in named.items() if x} | _options_of_words(changes)
@@ -599,7 +598,7 @@ def export(
                 "file (case.toml)."
             )
         written = write(load_result(source), out)
-    Console().print(f"written: {written}", soft_wrap=True, highlight=False, markup=False)
+    _say(f"written: {written}")
 
 
 def _export_case(
@@ -610,10 +609,7 @@ def _export_case(
     kind: tuple[str, list[str] | None],
     options: NamedValues,
 ) -> Path:
-    """Write a case as an FMU or as C code."""
-    from swelltree.compiler.case import compile_case
     from swelltree.describe import load
-    from swelltree.describe.casefile.user_code import use_adjacent_code
     from swelltree.describe.errors import listed, suggest
     from swelltree.describe.options import ExportOptions, options_of
     from swelltree.interop.fmi.c_code import export_c
@@ -634,8 +630,7 @@ def _export_case(
             )
     loaded = load(case)
     sea, usual = study_options(loaded, study)
-    use_adjacent_code(loaded, case)
-    model = compile_case(loaded)
+    model = _compiled(loaded, case)
     if folder is not None:
         return export_c(model, sea, folder, **usual | options)
     assert out is not None
@@ -652,8 +647,6 @@ def bem(
     cache: Annotated[bool, typer.Option(help="Use cached results of earlier runs.")] = True,
 ) -> None:
     """Compute the hydrodynamic data of a case from its hulls; needs a [hydro] section."""
-    from rich.console import Console
-
     from swelltree.describe import load
     from swelltree.hydro.bem.run import bem_of_case
     from swelltree.hydro.data.write import write_hydro
@@ -666,16 +659,15 @@ def bem(
     data = bem_of_case(loaded, cache=cache)
     place = place_of(case, path.parent)
     data.attrs.update(case=loaded.text, case_file=case.name, case_place=place)
-    console = Console()
     for line in data.attrs["notes"].splitlines():
-        console.print(f"- {line}", highlight=False)
+        _say(f"- {line}")
     sizes = f"{data.sizes['body']} bodies, {data.sizes['omega']} frequencies"
-    console.print(f"{sizes}, {int(data['panels'].sum())} panels", highlight=False)
-    console.print(f"written: {write_hydro(data, path)}", soft_wrap=True, highlight=False)
+    _say(f"{sizes}, {int(data['panels'].sum())} panels")
+    _say(f"written: {write_hydro(data, path)}")
 
 
 def run_study(model: Model, study: Study, **options: object) -> xr.Dataset:
-    """Carry out a study of a case file; options a study does not have are left out."""
+    """Run a study of a case file; options that it does not have are ignored."""
     import inspect
 
     import swelltree
@@ -693,19 +685,14 @@ def demo(
     out: Annotated[Path, typer.Option(help=OUT_HELP)] = Path("out/demo"),
 ) -> None:
     """Simulate three hinged barges in waves and write a report."""
-    from rich.console import Console
-
     from swelltree.demo import run_demo
     from swelltree.results.summary import summary
 
     result, files = run_demo(out)
-    console = Console()
-    console.print(summary(result, "demo: three hinged barges in waves"))
+    _say(summary(result, "demo: three hinged barges in waves"))
     for path in files:
-        console.print(f"written: {path}", soft_wrap=True, highlight=False)
-    console.print(
-        f"Open {files[-1].resolve()} in a browser to see it move.", soft_wrap=True, highlight=False
-    )
+        _say(f"written: {path}")
+    _say(f"Open {files[-1].resolve()} in a browser to see it move.")
 
 
 @app.command()
@@ -735,7 +722,7 @@ def examples(
 
 
 def _example_files() -> list[Path]:
-    """Examples of the wheel, or those of the repository."""
+    """Examples in the wheel, or those of the repository."""
     package = Path(__file__).resolve().parent
     for folder in (package / "examples", package.parents[1] / "examples"):
         files = sorted([*folder.glob("*.py"), *folder.glob("*.toml")])
@@ -745,7 +732,7 @@ def _example_files() -> list[Path]:
 
 
 def _first_line(file: Path) -> str:
-    """What an example does: the first line of its docstring or its comment."""
+    """First line of the docstring or comment of an example."""
     lines = file.read_text("utf-8").splitlines()
     return next((text for line in lines if (text := line.strip('#" '))), "")
 
@@ -794,8 +781,6 @@ def hydro(
     depth: Annotated[float | None, typer.Option(help="Depth, if not in the file [m].")] = None,
 ) -> None:
     """Show the contents of hydrodynamic data and the report of their checks."""
-    from rich.console import Console
-
     from swelltree.hydro.data.report import hydro_report
     from swelltree.hydro.data.write import hydro_outline
     from swelltree.hydro.readers.read import read_hydro
@@ -803,7 +788,7 @@ def hydro(
     data = read_hydro(file, rho=rho, g=g, depth=depth, check=False, gaps="keep")
     findings = hydro_report(data)
     text = hydro_outline(data, findings)
-    Console().print(text, markup=False, highlight=False, soft_wrap=True)
+    _say(text)
     raise typer.Exit(int(any(finding.severity == "error" for finding in findings)))
 
 
@@ -825,20 +810,17 @@ def import_wecsim(
     overwrite: Annotated[bool, typer.Option(help="Overwrite existing files.")] = False,
 ) -> None:
     """Write a case of WEC-Sim as a case file; exit code 1 if something was not translated."""
-    from rich.console import Console
-
     from swelltree.interop.wecsim.reader import read_wecsim
 
     place, name = (Path(), None) if out is None else (out.parent, out.stem)
     imported = read_wecsim(folder, hydro=hydro, out=place, name=name)
     written = imported.write(overwrite=overwrite)
-    console = Console(soft_wrap=True, highlight=False, markup=False)
     for path in written:
-        console.print(f"written: {path}")
+        _say(f"written: {path}")
     if imported.left:
-        console.print("not translated:")
+        _say("not translated:")
     for item in imported.left:
-        console.print(f"- {item}")
+        _say(f"- {item}")
     raise typer.Exit(int(bool(imported.left)))
 
 

@@ -16,19 +16,19 @@ AGAIN = 0.05  # s, after which a stop that was lost is tried again
 
 
 def end_now(number: int, frame: object) -> None:
-    """Say so and end, without waiting for anything."""
+    """Report the signal and end immediately."""
     os.write(2, f"{STOPPED}\n".encode())
     os._exit(CODE)
 
 
 def stop_once(number: int, frame: object) -> None:
-    """Let the command clean up; who cannot wait presses again."""
+    """Raise once so that the command cleans up; a second signal ends at once."""
     _signal.signal(_signal.SIGINT, end_now)
     raise KeyboardInterrupt
 
 
 def lost(unraisable: "sys.UnraisableHookArgs") -> None:
-    """A stop that met a destructor or a callback, where Python drops it, comes again."""
+    """Raise an interrupt again that Python dropped in a destructor or callback."""
     if unraisable.exc_type is KeyboardInterrupt and hasattr(_signal, "setitimer"):
         _signal.signal(_signal.SIGALRM, stop_once)
         _signal.setitimer(_signal.ITIMER_REAL, AGAIN)
@@ -53,12 +53,11 @@ def hear(stop: bool) -> bool:
 
 
 def was_stopped() -> bool:
-    """Has the keyboard been pressed since the command began?"""
+    """Whether the command was interrupted from the keyboard."""
     return _signal.getsignal(_signal.SIGINT) is end_now
 
 
 def main() -> None:
-    """Entry point of the command."""
     import importlib
 
     importlib.import_module("swelltree.cli").app()

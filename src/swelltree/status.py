@@ -32,7 +32,7 @@ def doing(words: str, requested: bool | None = None) -> Iterator[None]:
 
 @contextmanager
 def shown(words: str) -> Iterator[None]:
-    """Something is on the terminal meanwhile: others keep quiet."""
+    """Suppress other status messages while the terminal is in use."""
     _shown.append(words)
     try:
         yield

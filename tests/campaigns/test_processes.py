@@ -348,6 +348,21 @@ def test_a_scheduler_that_goes_while_it_is_asked_is_told():
         cluster.room  # noqa: B018
 
 
+def test_a_scheduler_that_goes_before_it_sends_a_result_is_reported():
+    """It has reported the job as finished; the connection closes while the result is fetched."""
+
+    def result():
+        raise OSError("Stream is closed")
+
+    future = SimpleNamespace(key="one", cancelled=lambda: False, exception=lambda: None)
+    future.result = result
+    cluster = object.__new__(pool.Cluster)
+    cluster._client, cluster._scheduler = SimpleNamespace(status="running"), None
+    cluster._jobs, cluster._ended = {"one": "job"}, iter([future])
+    with pytest.raises(sw.SwelltreeError, match=r"scheduler is not reachable.*--resume"):
+        cluster.next()
+
+
 @pytest.mark.slow
 def test_workers_that_all_die_are_told_and_their_successors_finish(tmp_path, capfd):
     """As where jobs of a queue come to the end of their time."""

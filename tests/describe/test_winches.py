@@ -53,7 +53,7 @@ def test_stages_follow_each_other_and_give_the_rope_they_say():
 BAD = {
     "in the system": lambda: hoist([sw.Winch("w", "hoits")]),
     "has winch 'w' already": lambda: hoist([sw.Winch("w", "hoist"), sw.Winch("v", "hoist")]),
-    "cannot change its length": lambda: hoist([sw.Winch("w", "hoist")], model="quasi_static"),
+    "cannot change its length": lambda: hoist([sw.Winch("w", "hoist")], model="lumped"),
     "'drum' is missing": lambda: hoist([sw.Winch("w", "hoist", speed=1.0)]),
     "is controlled, but 'drum'": lambda: hoist(
         [sw.Winch("w", "hoist", control=sw.HeaveCompensation())]

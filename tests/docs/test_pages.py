@@ -4,6 +4,7 @@ import importlib.util
 import inspect
 import re
 import shutil
+import warnings
 
 import pytest
 
@@ -73,8 +74,11 @@ def test_python_blocks_run_in_order(page, tmp_path, monkeypatch):
         pytest.skip("skipped: there is no C compiler (cc)")
     monkeypatch.chdir(tmp_path)  # pages may write files
     names: dict[str, object] = {}
-    for block in blocks(page, "python"):
-        exec(compile(block, page, "exec"), names)
+    with warnings.catch_warnings():
+        if page == "README.md":  # what users run first
+            warnings.simplefilter("error", sw.SwelltreeWarning)
+        for block in blocks(page, "python"):
+            exec(compile(block, page, "exec"), names)
 
 
 @pytest.mark.parametrize("page", TEXTS)

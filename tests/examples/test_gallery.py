@@ -16,8 +16,7 @@ def test_ready_systems_compile_with_their_data_and_state_their_source(name):
     device = getattr(sw.gallery, name)()
     data = device.hydro
     assert {body.name for body in device.system.bodies} >= set(map(str, data["body"].values))
-    full = sw.read_hydro(device.file, check=False)
-    assert not [f for f in sw.hydro_report(full) if f.severity == "error"]
+    assert not [one for one in sw.hydro_report(device.hydro) if one.severity == "error"]
     assert device.source
     model = device.model(radiation="none")
     assert model.dofs > 0
@@ -59,9 +58,22 @@ def test_data_of_rm3_are_those_of_wamit_where_both_are_sound():
         assert np.abs(a / b - 1.0).max() < limit, dof
 
 
+@pytest.mark.parametrize(
+    "name", [pytest.param("barges", marks=pytest.mark.slow), "oswec", "spar", "sphere", "tank"]
+)
+def test_devices_pass_our_own_checks_in_their_own_sea(name):
+    """Data, fit of the radiation memory, model and sea: nothing is warned of."""
+    device = getattr(sw.gallery, name)()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sw.SwelltreeWarning)
+        model = device.model()
+        found = [*sw.hydro_report(device.hydro), *sw.check_physics(model, device.sea)]
+    assert [str(one) for one in found if one.severity != "note"] == []
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_data_of_the_gallery_are_fitted_without_warnings(name):
+@pytest.mark.parametrize("name", ["hinge_barge", "rm3"])
+def test_data_with_a_deep_plate_are_fitted_without_warnings(name):
     """Data at every frequency are smooth, and the fit moves the bodies as the data do."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", sw.SwelltreeWarning)

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from near_surface import surface_head
 from swelltree.describe.bodies.solids import immersed_of_panels
 from swelltree.hydro.froude_krylov.build import _triangles, closed_panels, linear_froude_krylov
 from swelltree.hydro.froude_krylov.hulls import Triangles, places, wet_shares, wetted
 from swelltree.jit import jax, jnp
 from swelltree.multibody.kinematics import Pose
 from swelltree.spatial.rotations import quat_to_matrix, turn_quat
-from swelltree.waves.sea import realise, surface_head
+from swelltree.waves.sea import realise
 
 HULLS = {
     "box": sw.Box(4.0, 2.0, 1.5, 0.8, panel_size=0.7),

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 import swelltree as sw
+from direct_numbers import check_direct_numbers
 from swelltree.forces.body_contacts import build_body_contacts
 from swelltree.jit import jax
 
@@ -255,3 +256,8 @@ def test_bad_input_is_rejected():
 def test_a_case_file_holds_the_contact():
     case = sw.Case(collision())
     assert sw.loads(case.to_toml()).system == case.system
+
+
+def test_numbers_of_a_contact_feed_its_arrays_alone():
+    checked = check_direct_numbers(sw.compile(ball(0.5, -5.0, 0.3, dissipation=0.1)))
+    assert {"floor.stiffness", "floor.dissipation", "floor.friction"} <= set(checked)

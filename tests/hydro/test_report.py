@@ -219,14 +219,6 @@ def test_degrees_of_freedom_that_small_motions_do_not_have_are_not_judged():
     assert [text for text in model.report if text.startswith("hydro data")] == []
 
 
-@pytest.mark.parametrize("name", ["barges", "oswec", "spar", "sphere", "tank"])
-def test_data_of_the_gallery_pass_our_own_checks(name):
-    every = hydro_report(getattr(sw.gallery, name)().hydro)
-    assert [str(one) for one in every if one.severity != "note"] == []
-    model = getattr(sw.gallery, name)().model(radiation="none")
-    assert [text for text in model.report if text.startswith("hydro data")] == []
-
-
 @pytest.mark.parametrize("name", ["spar", "sphere", "tank"])
 def test_data_of_the_gallery_state_residuals_within_the_limit(name):
     """5 % at every frequency and in every degree of freedom of the file; compiled silently."""

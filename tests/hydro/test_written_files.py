@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from hydro.samples import made_up, write_aqwa, write_hams, write_nemoh, write_wamit
+from made_drift import drift_data
 from swelltree.describe.environment.water import Water
-from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.hydro.data.dataset import body_names, complete, rename_bodies, select_bodies
 from swelltree.hydro.data.write import write_hydro
 from swelltree.hydro.readers.read import read_hydro
@@ -137,6 +138,13 @@ def test_mean_drift_is_written_and_read(tmp_path, ending):
     same = found["mean_drift"].transpose(*data["mean_drift"].dims).values
     assert stored.sum() > 2
     np.testing.assert_allclose(same, drift[stored], rtol=1e-12, atol=1e-12)
+
+
+def test_second_order_loads_that_bemio_cannot_hold_are_named(tmp_path):
+    data = drift_data(second=("mean", "qtf"))
+    data["mean_drift_own_headings"] = (("drift_omega", "drift_direction"), np.ones((2, 2)))
+    with pytest.warns(SwelltreeWarning, match=r"cannot hold .*own_headings.* 'qtf_difference'"):
+        write_hydro(data, tmp_path / "data.h5")
 
 
 @pytest.mark.parametrize("ending", [".nc", ".h5"])

@@ -54,6 +54,18 @@ def test_products_are_those_of_numpy(program, size, kind):
         np.testing.assert_allclose(found, value, rtol=0, atol=1e-13 * np.abs(value).max())
 
 
+@pytest.mark.parametrize("program", [LaneProgram, ThreadsHere])
+def test_a_matrix_may_multiply_a_vector_of_each_case_and_then_a_shared_one(program):
+    M, shared, x = matrix(20, 14, "full"), RNG.normal(size=14), RNG.normal(size=(5, 14))
+
+    def both(fixed, u, x, times):
+        own, same = fixed @ x, fixed @ u
+        return x, (times[0] * own + same)[None]
+
+    _, found = program(both).run(Cases(M, shared, x, 5), [np.array([0.3])])
+    np.testing.assert_allclose(found[:, 0], 0.3 * x @ M.T + M @ shared, rtol=0, atol=1e-13)
+
+
 @pytest.mark.parametrize("short", [False, True])
 def test_long_products_are_loops_over_numbers_that_a_block_shares(short):
     M = matrix(110, 36, "halves")

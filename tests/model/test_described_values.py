@@ -7,6 +7,8 @@ import pytest
 
 import rich_systems
 import swelltree as sw
+from direct_numbers import check_direct_numbers
+from made_hydro import vessel
 from swelltree.describe.paths import number_at, number_paths, with_numbers
 
 SYSTEM = rich_systems.floating()
@@ -154,3 +156,91 @@ def test_numbers_of_a_hull_and_of_the_layout_are_refused():
         model.with_values({"bodies.buoy.hull.radius": 2.1})
     with pytest.raises(sw.SwelltreeError, match="changes the layout of the model"):
         model.with_values({"water.depth": 40.0})
+
+
+# --- A number has one name
+
+
+@pytest.mark.parametrize("kind", ["floating", "hanging", "lifting"])
+def test_direct_numbers_feed_one_entry_and_nothing_else(kind):
+    assert len(check_direct_numbers(sw.compile(getattr(rich_systems, kind)()))) > 5
+
+
+def test_numbers_that_feed_more_follow_by_item_and_quantity(model):
+    """A hydraulic PTO's gas volume sets its oil, the centre of mass the reference point."""
+    lifting = sw.compile(rich_systems.lifting())
+    same(
+        lifting.with_values({"ram.gas_volume": 0.31}),
+        lifting.with_values({"ptos.ram.gas_volume": 0.31}),
+        rtol=0,
+    )
+    com = np.array([0.12, 0.2, -0.31])
+    by_name, by_path = (model.with_values({x: com}) for x in ("float.com", "bodies.float.com"))
+    same(by_name, by_path, rtol=0)
+    np.testing.assert_array_equal(by_name.value("float.com"), com)
+
+
+def test_a_mass_that_stands_for_the_displacement_is_a_number_too():
+    """The inertia of an even body follows its mass."""
+
+    def described(mass):
+        hull = sw.Cylinder(radius=2.0, draft=3.0, height=5.0)
+        body = sw.Body("buoy", mass=mass, inertia="homogeneous", com="homogeneous", hull=hull)
+        return sw.compile(sw.System("hull", [body], [sw.Free("free", sw.WORLD, body)]))
+
+    model = described("displacement")
+    for name in ("buoy.mass", "bodies.buoy.mass"):
+        same(model.with_values({name: 4e4}), described(4e4))
+
+
+def test_mass_moves_the_buoyancy_where_the_data_give_no_displacement():
+    device = sw.gallery.sphere()
+    hydro = device.hydro.drop_vars("displaced_volume")
+    model = sw.compile(device.system, hydro)
+    assert "sphere.mass" not in model.described.direct
+    heavier = model.with_values({"sphere.mass": 2.7e5})
+    assert not np.array_equal(heavier.hydro.buoyancy, model.hydro.buoyancy)
+    same(heavier, model.with_values({"bodies.sphere.mass": 2.7e5}), rtol=0)
+
+
+def test_one_number_by_two_names_is_refused(model):
+    with pytest.raises(sw.SwelltreeError, match=r"'float\.mass' is also given by its other name"):
+        model.with_values({"bodies.float.mass": 4e4, "float.mass": 4e4})
+
+
+# --- The fit of the radiation
+
+
+@pytest.fixture(scope="module")
+def flap():
+    """Its fit is judged by its motions, which a PTO changes."""
+    return sw.gallery.oswec().model()
+
+
+@pytest.mark.parametrize("name", ["pto.damping", "ptos.pto.damping", "flap.mass", "flap.com"])
+def test_parameters_do_not_fit_the_radiation_anew(flap, name):
+    value = np.asarray(flap.value(name)) * (1 + 1e-4)
+    changed = flap.with_values({name: value})
+    same(changed.hydro.memory, flap.hydro.memory, rtol=0)
+    memory = lambda x: jax.tree.leaves(flap.with_values({name: x}).hydro.memory)  # noqa: E731
+    slopes = jax.jvp(memory, (value,), (np.ones_like(value),))[1]
+    assert all(not np.any(x) for x in slopes)
+    added = changed.added_mass if name != "flap.com" else flap.added_mass
+    same(added, flap.added_mass, rtol=0)
+
+
+def test_turned_data_are_fitted_anew_and_have_no_derivative():
+    data = vessel()
+    data["body_axes"] = ("body", "xyz", "axis"), np.eye(3)[None]
+    mass = data.displaced_volume.item() * float(data.rho)
+
+    def described(yaw):
+        body = sw.Body("vessel", mass, (1e7, 1e8, 1e8), rotation_deg=(0.0, 0.0, yaw))
+        water = sw.Water(rho=float(data.rho))
+        return sw.System("turned", [body], [sw.Free("free", sw.WORLD, body)], water=water)
+
+    model, path = sw.compile(described(10.0), data), "bodies.vessel.rotation_deg"
+    turned = np.array([0.0, 0.0, 20.0])
+    same(model.with_values({path: turned}), sw.compile(described(20.0), data))
+    with pytest.raises(Exception, match="changes the radiation data, and their fit has no"):
+        jax.jvp(lambda x: model.with_values({path: x}).datum.R, (turned,), (turned,))

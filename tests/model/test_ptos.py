@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from direct_numbers import check_direct_numbers
 from swelltree.jit import jax, jnp
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import AT_REST, internal_at_rest
@@ -112,6 +113,11 @@ def test_units_and_labels(run):
     assert run["pto_stored_energy"].attrs["units"] == "J"
     assert set(run["pto_unit"].values) == {"m"}
     assert run.attrs["events"] > 20
+
+
+@pytest.mark.parametrize("name", sorted(machines()))
+def test_numbers_of_a_law_feed_its_arrays_alone(name):
+    assert check_direct_numbers(sw.compile(bank({name: machines()[name]})))
 
 
 def test_summary_tells_mean_powers(run):

@@ -38,7 +38,7 @@ def bang(t, y):
     return [-3.0 * jnp.sign(y[0])]
 
 
-def cart(law, lines=(), **how):
+def cart(law, **how):
     body = sw.Body("cart", mass=MASS, inertia=(1, 1, 1))
     return sw.System(
         "cart",
@@ -251,19 +251,45 @@ def test_a_law_that_answers_otherwise_when_asked_again_has_a_memory(law):
         plain.check_memory()
 
 
-def test_a_plain_law_with_a_hidden_memory_is_refused_after_its_run():
-    model = sw.compile(cart(HiddenRelay(), plain=True))
-    with pytest.raises(SwelltreeError, match=r"(?s)controller 'law': .*asked the same.*states=\["):
-        sw.simulate(model, duration=3.0, solver="rk4", step=0.05, output_step=0.5)
+@pytest.mark.parametrize("law", [HiddenRelay, HiddenSampler, Counter])
+def test_a_plain_law_with_a_hidden_memory_is_refused_where_it_is_compiled(law):
+    """`simulate_traced`, `modes` and `equilibrium` used its answers without a message.
+
+    It stays refused: from its second rehearsal on the sampler waits for a later time.
+    """
+    hidden = law()
+    rejected = r"(?s)controller '{}': .*asked the same.*states="
+    for _ in range(2):
+        with pytest.raises(SwelltreeError, match=rejected.format("law")):
+            sw.compile(cart(hidden, plain=True))
+    bare = cart(pi).replace(controllers=(), ptos=[sw.LinearPto("pto", joint="rail")])
+    for one in (hidden, law()):
+        with pytest.raises(SwelltreeError, match=rejected.format("pto")):
+            sw.controlled(sw.compile(bare), "pto", one, plain=True)
 
 
-def test_a_law_with_a_memory_stays_rejected():
-    """From its second run on the sampler waits for a later time and answers all alike."""
-    law = HiddenSampler()
-    model = sw.compile(cart(law, plain=True))
-    for again in (model, model, sw.compile(cart(law, plain=True))):
+class Late(HiddenRelay):
+    """Its memory begins where no rehearsal asks."""
+
+    def __call__(self, t, y):
+        return super().__call__(t, y) if abs(y[0]) < 0.5 and t == int(t) % 10 + 0.5 else [0.0]
+
+
+def test_a_memory_that_shows_in_a_run_is_refused_after_it():
+    for _ in range(2):
+        model = sw.compile(cart(Late(), plain=True))
         with pytest.raises(SwelltreeError, match=r"(?s)controller 'law': .*asked the same"):
-            sw.simulate(again, duration=3.0, solver="rk4", step=0.05, output_step=0.5)
+            sw.simulate(model, duration=9.0, solver="rk4", step=0.5, output_step=0.5)
+
+
+def test_studies_name_the_fault_of_a_plain_law():
+    def fails(t, y):
+        return [{}["gain"]] if abs(y[0] - BEGIN) < 1e-3 else [-6.0 * y[0]]
+
+    model = sw.compile(cart(fails, plain=True))
+    for study in (sw.modes, sw.equilibrium):
+        with pytest.raises(SwelltreeError, match=r"fails' .* fails at t = 0 s with KeyError"):
+            study(model)
 
 
 @pytest.mark.parametrize(
@@ -334,3 +360,21 @@ def test_sample_times_that_are_rounded_are_not_missed(solver):
     run = sw.simulate(model, times=times, solver=solver, step=0.05 if solver == "rk4" else None)
     held = run.joint_force_control.values.ravel()
     np.testing.assert_allclose(held, every * np.arange(60), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("solver", "step"), [("tsit5", None), ("two_step", 0.05)])
+@pytest.mark.parametrize("sample", [0.1, 0.35])
+def test_sampling_goes_on_where_the_time_between_samples_is_changed(sample, solver, step):
+    """A shorter time put the next sample into the past, and none was taken any more."""
+
+    def count(t, y, x):
+        return -6.0 * y[:1], x + 1.0
+
+    model = sw.compile(cart(count, states=["n"], sample_time=0.2))
+    run = sw.stepper(model, solver=solver, step=step, start="described")
+    run.step(2.1)
+    run.change({"controllers.law.sample_time": sample})
+    run.step(3.05)
+    # that of 2.2 s is due already, then come multiples of the new time up to 5.15 s
+    taken = 11 + 1 + np.floor(5.15 / sample) - np.floor(2.2 / sample + 1e-9)
+    assert float(run.result().controller_state[-1, 0]) == taken

@@ -170,6 +170,30 @@ def test_brakes_in_a_batch_are_those_of_single_runs():
     assert np.abs(most - gone**3 / 6.0 / MASS).max() < 1e-7
 
 
+@pytest.mark.parametrize("table", ["", "forces."])
+def test_friction_and_static_friction_are_checked_together(table):
+    hold = sw.JointForce("hold", "rail", friction=10.0, static_friction=11.0, stick=True)
+    model = sw.compile(block(hold))
+    both = {f"{table}hold.static_friction": 9.5, f"{table}hold.friction": 9.0}
+    assert float(model.with_values(both).value("hold.static_friction")) == 9.5
+    with pytest.raises(
+        sw.SwelltreeError, match=r"static_friction 9\.5 is less than friction 10\.0"
+    ):
+        model.with_values({f"{table}hold.static_friction": 9.5})
+    lower = model.with_values({f"{table}hold.friction": 9.0})
+    lower = lower.with_values({f"{table}hold.static_friction": 9.5})
+    assert float(lower.value("hold.static_friction")) == 9.5
+
+
+@pytest.mark.parametrize("limit", [WEIGHT - 0.5, WEIGHT + 0.5])
+def test_static_friction_that_is_not_given_follows_friction(limit):
+    hold = sw.JointForce("hold", "rail", friction=WEIGHT, stick=True)
+    model = sw.compile(block(hold)).with_values({"hold.friction": limit})
+    run = sw.simulate(model, duration=1.0, output_step=0.5, **HOW)
+    fallen = 0.5 * max(WEIGHT - limit, 0.0) / MASS
+    assert np.abs(run["joint_coordinate"].values[-1]) == pytest.approx(fallen, abs=1e-7)
+
+
 def test_case_file_says_the_same():
     hold = sw.JointForce("hold", "rail", friction=10.0, static_friction=12.0, stick=True)
     brake = sw.CoulombPto("brake", joint="rail", friction=2.0, stick=True)
@@ -270,3 +294,23 @@ def test_what_brakes_cannot_hold_in_equilibrium_hangs_on_a_slack_line():
             assert abs(moved) < 1e-6
         run = sw.simulate(model, duration=0.5, output_step=0.1, step=0.05, progress=False)
         assert np.ptp(run.joint_coordinate.values) < 1e-6
+
+
+def test_controller_cannot_measure_what_sticks():
+    """It was given zero where the brake held 0.9 N."""
+    brake = sw.CoulombPto("brake", joint="rail", friction=5.0, stick=True)
+    system = oscillator(brake)
+    law = sw.Controller("law", ["brake.force"], ["brake"], law=lambda t, y: -y)
+    with pytest.raises(
+        sw.SwelltreeError, match=r"controller 'law': measure 'brake\.force'.*sticks"
+    ):
+        sw.compile(system.replace(controllers=[law]))
+
+
+def test_brake_that_holds_more_than_its_limit_is_rejected():
+    """It slid with 3 N and held with 5 N."""
+    keys = {"joint": "rail", "friction": 5.0, "stick": True}
+    with pytest.raises(sw.SwelltreeError, match="pto 'b': force_limit 3 is less than the 5 that"):
+        sw.CoulombPto("b", **keys, force_limit=3.0)
+    with pytest.raises(sw.SwelltreeError, match="is less than the 6 that it holds"):
+        sw.CoulombPto("b", **keys, static_friction=6.0, force_limit=5.5)

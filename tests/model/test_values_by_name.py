@@ -27,7 +27,7 @@ def model():
         ("forces.spring.damping", -0.4, "force 'spring': damping -0.4 .* negative"),
         ("l.release_after", -0.5, "pto 'l': release_after -0.5"),
         ("stops.damping", -0.4, "'stops.damping': -0.4 is negative"),
-        ("cart.mass", -2.0, "'cart.mass': -2 is negative"),
+        ("cart.mass", -2.0, "body 'cart': mass -2.0 kg is negative"),
         ("cart.inertia", np.full((3, 3), np.nan), "'cart.inertia': the value is not a number"),
         ("cart.mass", np.inf, "'cart.mass': the value is not finite"),
         ("cart.inertia", np.diag([1.0, np.inf, 1.0]), "'cart.inertia': the value is not finite"),

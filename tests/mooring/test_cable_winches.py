@@ -241,7 +241,7 @@ def test_a_winch_at_the_hanging_end_is_refused():
     load = sw.Body("load", mass=MASS, inertia=(MASS,) * 3, position=(0, 0, TOP - 4.0))
     line = sw.Line("hoist", load.at(), (0, 0, TOP), 4.0, WIRE, "multibody", 2, dry=True)
     system = sw.System("up", [load], [], lines=[line], winches=[sw.Winch("winch", line, drum=8.0)])
-    with pytest.raises(SwelltreeError, match="Swap the ends"):
+    with pytest.raises(SwelltreeError, match="Give the winch the other end, or swap the ends"):
         sw.compile(system)
 
 

@@ -26,6 +26,13 @@ def test_quasi_static_lines_in_a_current_are_refused_with_its_drag():
     assert "Give model='dynamic'" in text
 
 
+def test_a_current_that_begins_later_is_not_dropped():
+    ends = (0, 0, -60.0), (0.1, 0, -1.0), 58.5
+    grows = sw.CurrentGrid(u=(0.0, 0.9), time=(0.0, 60.0))
+    with pytest.raises(sw.SwelltreeError, match=r"the current pushes it by .* N"):
+        sw.compile(hung(*ends, current=grows))
+
+
 def test_a_line_that_rises_above_the_water_is_told_with_its_missing_weight():
     system = hung((0, 0, -20.0), (60.0, 5.0, 15.0), 80.0)
     with pytest.warns(sw.SwelltreeWarning, match="m above the water, where .* N of buoyancy"):

@@ -45,7 +45,10 @@ def with_points(run, seed=0):
         fairlead_tension=(("time", "line"), 1e5 + 1e4 * rng.standard_normal(shape[:2])),
         anchor_tension=(("time", "line"), 5e4 + 1e3 * rng.standard_normal(shape[:2])),
     ).assign_coords(
-        point=["deck", "bow"], winch=["hoist"], winch_line=("winch", [str(run.line.values[1])])
+        point=["deck", "bow"],
+        winch=["hoist"],
+        winch_line=("winch", [str(run.line.values[1])]),
+        winch_end=("winch", ["A"]),
     )
 
 

@@ -7,9 +7,9 @@ import swelltree as sw
 from made_result import made_run
 from swelltree.report.channels import channels
 from swelltree.report.html import Blocks
-from swelltree.report.tables import chips, energy_card
+from swelltree.report.tables import chips, shown
 from swelltree.results.sea import sea_quantities
-from swelltree.results.summary import residuals
+from swelltree.results.tables import budget_table, residuals
 from swelltree.waves.sea import realise
 
 WATER = sw.Water(depth=30.0)
@@ -49,7 +49,7 @@ def test_the_energy_table_gives_every_residual_its_own_share():
     assert last[0] == values[-1]
     assert abs(worst[0]) == np.abs(values).max()
     assert last[1] / worst[1] == pytest.approx(abs(last[0] / worst[0]))
-    text = energy_card(run)
+    text = shown(budget_table(run))
     assert "residual at the end" in text
     assert "largest residual" in text
     # the two shares differ, and each stands in its row

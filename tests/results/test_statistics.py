@@ -156,7 +156,7 @@ def test_a_ball_joint_turns_on_about_a_slanted_axis():
         {
             "time": t,
             "coordinate": ["b__Roll", "b__Pitch", "b__Yaw", "s__Surge"],
-            "coordinate_unit": ("coordinate", ["rad", "rad", "rad", "m"]),
+            "coordinate_turns": ("coordinate", [True, True, True, False]),
         },
         ("time", "coordinate"),
         attrs={"units": "m, rad", "angles": "yes"},

@@ -162,7 +162,7 @@ def test_displacements_of_a_batch_are_those_of_its_runs(heeled):
 def test_plots_and_tables_show_displacements(run):
     import matplotlib.pyplot as plt
 
-    from swelltree.results.summary import extremes
+    from swelltree.results.tables import extremes
 
     figure = sw.plot.timeseries(run, body="barge", dof="Heave")
     (line,) = figure.axes[0].lines

@@ -78,6 +78,31 @@ def test_resonance_in_the_waves():
     assert "resonance" not in codes(model(moorings=held()), sea)
 
 
+def test_a_resonance_that_the_waves_do_not_excite_is_not_reported():
+    """Heave of the test above without a wave force in heave."""
+
+    def unmoved(data):
+        data["radiation_damping"] *= 0.02
+        data["excitation_force"].loc[{"influenced_dof": "vessel__Heave"}] = 0.0
+
+    period = 2 * np.pi / np.sqrt(STIFFNESS / (MASS + 1.2e5))
+    sea = sw.IrregularSea(sw.Jonswap(0.2, period), components=60, omega_min=0.3, omega_max=3.5)
+    found = sw.check_physics(model(change=unmoved, moorings=held()), sea, trial=False)
+    assert not any(f.code == "resonance" and "vessel Heave" in f.sentence for f in found)
+
+
+def test_damping_of_a_motion_of_second_order_may_end_with_the_data():
+    """Surge of a barge whose hinge is at its waterline."""
+    device = sw.gallery.tank()
+    data = device.hydro
+    surge = {"influenced_dof": "barge2__Surge", "radiating_dof": "barge2__Surge"}
+    B = data["radiation_damping"].loc[surge]
+    B[-2] = 2.0 * float(B.max())  # omega = inf is last
+    found = codes(sw.compile(device.system, data, radiation="convolution"))["kernel"]
+    assert "barge2 Pitch" in found.sentence
+    assert found.severity == "note"
+
+
 def test_large_motion_is_foretold_and_found():
     wave = sw.RegularWave(amplitude=3.0, omega=0.9)
     body = sw.Body("float", mass=MASS, inertia=(1e6,) * 3, hull=sw.Cylinder(6.43, 2.0, 3.0))

@@ -116,7 +116,7 @@ def test_five_formulations_stay_together_for_20_seconds(name):
 
 @pytest.mark.slow
 def test_flap_on_two_bearings_swings_as_a_compound_pendulum():
-    assert_ok(two_bearings(("path_matrix", "lagrange")))
+    assert_ok(two_bearings())
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from swelltree.describe.environment.seas import as_sea
 from swelltree.waves import spectra
 from swelltree.waves.component_sums import uniforms, uniforms_of_many
 from swelltree.waves.components import bins
-from swelltree.waves.measured import from_record, without_small
+from swelltree.waves.measured import from_record
 from swelltree.waves.sea import elevation, elevation_record, realise
 
 WATER = sw.Water(depth=40.0)
@@ -214,9 +214,6 @@ def test_measured_record_in_a_band_states_what_it_misses():
     assert waves.residual == pytest.approx(stated, rel=1e-3)
     assert 0 < waves.residual < 0.02
     assert waves.Hs == pytest.approx(4 * eta.std(), rel=0.1)
-    fewer = without_small(waves, 0.01)
-    assert len(fewer) < len(waves)
-    assert fewer.residual >= waves.residual
     with pytest.warns(sw.SwelltreeWarning, match=r"components miss .* % of the record"):
         part = sw.components(sw.MeasuredWave(t, eta, omega_max=0.7), WATER)
     assert part.Hs < waves.Hs  # a band without the record is not filled with waves that cancel

@@ -27,7 +27,7 @@ OURS = ("state", "message", "case_id", "seconds", "occurrence", "Hm0", "Te", "J"
 
 @contextmanager
 def created_folder(folder: Path) -> Iterator[Path]:
-    """A folder, made with those above it; empty ones that were made are taken back at the end."""
+    """Create a folder and its parents; empty ones are removed again at the end."""
     new = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def created_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def report_each_once() -> Iterator[set[str]]:
-    """Emit each warning of the block once, at its end; yields the set of messages."""
+    """Collect warnings of the block and emit each once at its end; yields the set of messages."""
     sentences: set[str] = set()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SwelltreeWarning)
@@ -133,7 +133,6 @@ def code() -> str:
 
 @functools.cache
 def own_text() -> str:
-    """Hash of the package's text alone."""
     return hashed(versions()[1])
 
 

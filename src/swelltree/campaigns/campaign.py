@@ -285,7 +285,7 @@ class Campaign:
         return planned._replace(attrs=planned.attrs | errors), block or planned.plan.lanes
 
     def _about(self, table: CaseTable, planned: BatchPlan, lanes: int) -> NamedValues:
-        """What the store keeps besides numbers."""
+        """Attributes of the campaign that the store holds."""
         model = self.model
         attrs = provenance(model) | planned.attrs
         attrs |= {"study": "campaign", "campaign": self.name, "campaign_file": self.text}
@@ -312,7 +312,7 @@ class Campaign:
         where: NamedValues,
         progress: bool,
     ) -> None:
-        """Blocks that are missing, and cases of others that are run again."""
+        """Run missing blocks, and failed cases of other blocks again."""
         count, key = len(table), self.key
         ids: Callable[[int], str] = lambda k: case_id(key, table.row(k))  # noqa: E731
         blocks = range(-(-count // lanes))

@@ -60,7 +60,6 @@ class CaseTable:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Lengths of the dimensions."""
         return tuple(len(values) for values in self.dims.values())
 
     def row(self, k: int) -> dict[str, float | int]:
@@ -77,7 +76,7 @@ class CaseTable:
         )
 
     def extremes(self, most: int) -> list[int]:
-        """Cases that are the lowest or largest in some column, and the first."""
+        """The first case and those with the minimum or maximum of some column."""
         ends = [f(values) for values in self.columns.values() for f in (np.argmin, np.argmax)]
         return list(dict.fromkeys([0, *(int(k) for k in ends)]))[:most]
 
@@ -101,7 +100,7 @@ class CaseTable:
         return [case_id(base, self.row(k)) for k in range(len(self))]
 
     def reported(self) -> NamedValues:
-        """All of it, as a store keeps it."""
+        """The table as stored with a campaign."""
         return {
             "cases": len(self),
             "dims": {name: values.tolist() for name, values in self.dims.items()},
@@ -111,12 +110,12 @@ class CaseTable:
         }
 
     def is_reported_by(self, about: NamedValues) -> bool:
-        """Whether a store keeps this table."""
+        """Whether a stored campaign has this table."""
         return all(about.get(name) == value for name, value in self.reported().items())
 
 
 def in_sea(sea: Sea | None, where: NamedValues) -> Sea | None:
-    """The base sea with some of its numbers changed."""
+    """The base sea with changed parameters."""
     if not where:
         return sea
     if sea is None:
@@ -127,13 +126,12 @@ def in_sea(sea: Sea | None, where: NamedValues) -> Sea | None:
 
 
 def case_id(base: str, row: NamedValues) -> str:
-    """Name of a case by its content."""
     text = json.dumps([base, sorted(row.items())])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def case_table(vary: Sequence[Vary]) -> CaseTable:
-    """The product of all that varies."""
+    """Cartesian product of all varied parameters."""
     parts = [one.part() for one in vary]
     if not parts:
         raise SwelltreeError("campaign: nothing varies. Give at least one of vary, e.g. Seeds(6).")

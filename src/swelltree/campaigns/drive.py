@@ -22,7 +22,7 @@ Notify = Callable[[int, int], None]  # cases finished now, of them failed
 
 
 class Lanes:
-    """Cases of one block as they come in."""
+    """Results of the cases of one block."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -32,7 +32,7 @@ class Lanes:
 
     @classmethod
     def of_store(cls, store: Store, entry: NamedValues) -> Lanes:
-        """A block that is there, without its cases that failed and are worth another try."""
+        """Results of a stored block, without failed cases that are run again."""
         left_out = worth_retrying(entry)
         cases, first = entry["cases"], int(entry["first"])
         lanes = cls(len(cases))
@@ -46,7 +46,7 @@ class Lanes:
         return lanes
 
     def add(self, done: Done) -> None:
-        """Take in a job that ended well."""
+        """Add the results of a completed job."""
         block, job = done.block, done.job
         assert block is not None
         for k, message in enumerate(block.messages):
@@ -54,7 +54,7 @@ class Lanes:
             self.log[job.first + k] = _entry(message, block, job, len(block.messages))
 
     def fail(self, job: Job, message: str) -> None:
-        """Take in a case without a result."""
+        """Record a case without a result."""
         self.log[job.first] = {"state": "failed", "message": message, "attempts": job.attempt}
 
     @property
@@ -62,7 +62,7 @@ class Lanes:
         return len(self.log) == self.count
 
     def stacked(self, blank: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """By variable, cases first."""
+        """Arrays by variable, cases first."""
         rows = [self.values.get(lane, blank) for lane in range(self.count)]
         return {name: np.stack([row[name] for row in rows]) for name in blank}
 
@@ -122,7 +122,7 @@ class Driver:
             under_way -= 1
 
     def take(self, done: Done) -> None:
-        """Keep what a job gave, or try again."""
+        """Store the results of a job, or run it again."""
         job, lanes = done.job, self.open[done.job.block]
         if isinstance(done.error, UnfitProcess):
             raise done.error
@@ -146,14 +146,13 @@ class Driver:
             self.write(job.block, self.open.pop(job.block))
 
     def warn(self, texts: Iterable[str]) -> None:
-        """Emit the warnings of blocks, each once; the index keeps it with every case."""
+        """Emit the warnings of blocks, each once; the index lists them with every case."""
         for text in texts:
             if text not in self.warned:
                 self.warned.add(text)
                 warn_user(text)
 
     def write(self, block: int, lanes: Lanes) -> None:
-        """Put a whole block into the store."""
         first = block * self.lanes
         cases = [{"id": self.ids(first + lane)} | lanes.log[lane] for lane in range(lanes.count)]
         for lane, often in lanes.retried.items():
@@ -163,7 +162,7 @@ class Driver:
 
 
 def worth_retrying(entry: NamedValues) -> list[int]:
-    """Lanes of a block whose cases failed and may be run again."""
+    """Positions in a block of failed cases that may be run again."""
     return [
         lane
         for lane, case in enumerate(entry["cases"])
@@ -172,7 +171,7 @@ def worth_retrying(entry: NamedValues) -> list[int]:
 
 
 def sentence(error: BaseException) -> str:
-    """Why a case has no result, for people."""
+    """Error message of a failed case."""
     if isinstance(error, SwelltreeError):
         return str(error)
     if type(error).__name__ == "KilledWorker":

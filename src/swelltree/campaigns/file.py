@@ -46,7 +46,7 @@ def load_campaign(path: str | Path, **options: Unpack[CampaignOptions]) -> Campa
 
 
 def read_campaign(path: Path) -> tuple[CampaignTable, list[Vary], str]:
-    """What a campaign file says, without compiling anything."""
+    """Read a campaign file without compiling anything."""
     path = user_path(path, "campaign file")
     try:
         text = read_toml_file(path)
@@ -87,7 +87,6 @@ def _vary(row: NamedValues) -> Vary:
 
 
 def _base(spec: CampaignTable, path: Path) -> tuple[Tree, Sea | None, NamedValues]:
-    """Model, sea and options of the base."""
     if spec.gallery is not None:
         from swelltree import gallery
 
@@ -114,7 +113,6 @@ def _base(spec: CampaignTable, path: Path) -> tuple[Tree, Sea | None, NamedValue
 
 
 def campaign_schema() -> NamedValues:
-    """JSON schema of a campaign file."""
     choices = [class_schema(cls) for cls in VARY_TYPES.values()]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -59,7 +59,7 @@ def open_campaign(folder: str | Path) -> xr.Dataset:
 
 
 def open_cases(folder: str | Path) -> xr.Dataset:
-    """The same with one dimension, case, in the order of the table."""
+    """All cases along one dimension, in the order of the table."""
     import xarray as xr
 
     store = Store(user_path(folder, "campaign"))
@@ -114,7 +114,7 @@ def open_cases(folder: str | Path) -> xr.Dataset:
 
 
 def warn_damaged(store: Store, blocks: int, entries: dict[int, Tree]) -> None:
-    """A warning where blocks were written and are not whole any more."""
+    """Warn of blocks that were written and are damaged."""
     bad = [block for block in range(blocks) if block not in entries and store.has_index(block)]
     if bad:
         which = ", ".join(map(str, bad[:8])) + (" ..." if len(bad) > 8 else "")
@@ -137,7 +137,7 @@ def checked_chunks(store: Store, parts: NamedValues, entries: dict[int, Tree]) -
     ours = {name for entry in entries.values() for name in entry["chunks"]}
 
     class Checked(WrapperStore[LocalStore]):
-        """Reads, and raises where a checksum is wrong."""
+        """Array store that verifies checksums on reading."""
 
         async def get(self, key: str, prototype: Tree, byte_range: Tree = None) -> Tree:
             name, _, place = key.partition("/c/")

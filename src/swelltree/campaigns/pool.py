@@ -13,6 +13,7 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,7 +36,7 @@ LOOKED = 1.0  # s between looks at a cluster that sends nothing
 
 
 class Job(NamedTuple):
-    """Neighbouring cases of one block."""
+    """Consecutive cases of one block."""
 
     block: int
     first: int  # lane of the first case
@@ -44,7 +45,7 @@ class Job(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What became of a job."""
+    """Outcome of a job."""
 
     job: Job
     block: Block | None
@@ -52,12 +53,12 @@ class Done(NamedTuple):
 
 
 class Pool(ABC):
-    """Where jobs are run."""
+    """Executor of jobs."""
 
     @property
     @abstractmethod
     def room(self) -> int:
-        """How many jobs may be under way."""
+        """Number of jobs that can be submitted now."""
 
     @abstractmethod
     def submit(self, job: Job) -> None:
@@ -79,7 +80,7 @@ class Pool(ABC):
 
 
 class Here(Pool):
-    """This process, one job after the other."""
+    """Runs jobs in this process, sequentially."""
 
     def __init__(self, planned: BatchPlan, names: tuple[str, ...]) -> None:
         self._run = lambda job: run_here(planned, names, list(job.cases), job.first)
@@ -87,7 +88,6 @@ class Here(Pool):
 
     @property
     def room(self) -> int:
-        """One."""
         return 1
 
     def submit(self, job: Job) -> None:
@@ -151,7 +151,7 @@ class Cluster(Pool):
             raise
 
     def _start(self, dask: Tree, distributed: Tree, workers: int, retries: int) -> None:
-        """Processes of this machine, which nobody else can reach."""
+        """Start worker processes on this machine that other users cannot reach."""
         security = temporary_security()
         # no modules from the current folder; taken back at the end, as Dask does not
         own = {SAFE_PATH: "1", **one_thread()}
@@ -180,52 +180,49 @@ class Cluster(Pool):
 
     @property
     def room(self) -> int:
-        """Some jobs for each process; processes that come later count when they are there."""
+        """A few jobs per process; processes that join later are included."""
         self._count_workers()
         return AHEAD * max(self._workers, 1)
 
     def _count_workers(self) -> None:
-        """How many processes there are now; looked up every few seconds."""
+        """Number of worker processes, updated every few seconds."""
         now = time.monotonic()
         if now - self._counted > COUNTED and self._client.status == "running":
-            try:
+            with self._connection():
                 self._workers, self._counted = len(self._client.nthreads()), now
-            except OSError:  # it went while it was asked
-                raise self._gone() from None
 
     @property
     def dashboard(self) -> str:
-        """Address of the page that shows the cluster; empty where there is none."""
+        """Address of the dashboard; empty without one."""
         return str(self._client.dashboard_link or "") if has_dashboard() else ""
 
     def _wait_for_workers(self, scheduler: str | None) -> None:
-        """Until there is one: jobs of a queue may begin hours after they were asked for."""
+        """Wait for the first worker: jobs of a batch queue may start hours after submission."""
         if scheduler is None or self._client.nthreads():
             return
         warn_user(
             f"scheduler '{scheduler}' has no workers yet; waiting for the first. Start some: "
             f"{worker_command(scheduler, self._certificate)}."
         )
-        try:
+        with self._connection():
             self._client.wait_for_workers(1)
-        except OSError:
-            raise self._gone() from None
 
     def _sent(self, content: bytes) -> Tree:
-        """The model as a result of the cluster, which it makes again where its owners die."""
+        """The model on the cluster, sent again if the workers that hold it are lost."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
             return self._client.submit(bytes, content, pure=False)
 
     def submit(self, job: Job) -> None:
-        future = self._client.submit(
-            run_block, self._content, list(job.cases), job.first, pure=False, retries=0
-        )
+        with self._connection():
+            future = self._client.submit(
+                run_block, self._content, list(job.cases), job.first, pure=False, retries=0
+            )
         self._jobs[future.key] = job
         self._ended.add(future)
 
     def next(self) -> Done:
-        """Wait for any job; reports a cluster that is gone or has lost all its processes."""
+        """Wait for any job; raises an error if the cluster or all its workers are lost."""
         while self._scheduler is not None and not self._ended.has_ready():
             if self._ended.is_empty() or self._client.status != "running":
                 raise self._gone()
@@ -240,20 +237,20 @@ class Cluster(Pool):
         job = self._jobs.pop(future.key)
         if future.cancelled() or self._client.status != "running":
             raise self._gone()
-        error = future.exception()
+        with self._connection():
+            error = future.exception()
+            block = None if error is not None else future.result()
         if isinstance(error, ModuleNotFoundError):  # met while it read the job
             error = UnfitProcess(
                 f"a process of the cluster cannot run cases: {error}. Install there what is "
                 "installed here, and continue with --resume."
             )
-        if error is not None:
-            return Done(job, None, error)
-        block = future.result()
-        future.release()
-        return Done(job, block, None)
+        if error is None:
+            future.release()
+        return Done(job, block, error)
 
     def _warn_if_left(self) -> None:
-        """Say once that no process is left, and once that there are some again."""
+        """Report once that no worker is left, and once that there are workers again."""
         self._count_workers()
         if (self._workers == 0) == self._left:
             return
@@ -268,6 +265,18 @@ class Cluster(Pool):
             "continue with --resume."
         )
 
+    @contextmanager
+    def _connection(self) -> Iterator[None]:
+        """A connection that breaks in the block is reported as a lost scheduler.
+
+        The scheduler can end at any instant: also after it has reported a job as finished and
+        before it has sent the result.
+        """
+        try:
+            yield
+        except (OSError, CancelledError):
+            raise self._gone() from None
+
     def _gone(self) -> SwelltreeError:
         return SwelltreeError(
             "the Dask scheduler is not reachable any more, and its running jobs are lost. Start it "
@@ -275,7 +284,7 @@ class Cluster(Pool):
         )
 
     def close(self) -> None:
-        """Let go of the jobs, and end the processes that were started here."""
+        """Release the jobs and stop the processes that were started here."""
         if self._client is not None:
             if self._jobs:
                 self._client.cancel(list(self._ended.futures), force=True)
@@ -287,7 +296,7 @@ class Cluster(Pool):
 
 @contextmanager
 def saved_environment(changes: dict[str, str]) -> Iterator[None]:
-    """Environment variables for processes that are started now, taken back at the end."""
+    """Set environment variables for processes started in the block."""
     before = {name: os.environ.get(name) for name in changes}
     os.environ.update(changes)
     try:
@@ -339,7 +348,7 @@ def connected(distributed: Tree, scheduler: str, security: Tree | None = None) -
 
 
 def dask_cluster() -> tuple[Tree, Tree]:
-    """The packages of Dask, or how to install them."""
+    """Import Dask, or explain how to install it."""
     try:
         import dask
         import distributed
@@ -352,7 +361,7 @@ def dask_cluster() -> tuple[Tree, Tree]:
 
 
 def has_dashboard() -> bool:
-    """Whether the page that shows a cluster can be drawn."""
+    """Whether the packages of the dashboard are installed."""
     import importlib.util
 
     return importlib.util.find_spec("bokeh") is not None

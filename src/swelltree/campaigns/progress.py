@@ -53,7 +53,7 @@ class Progress:
         self._lines = Lines(name, count, done, failed)
 
     def notify(self, finished: int, failed: int) -> None:
-        """More cases are finished, of which some failed."""
+        """Count finished and failed cases."""
         line = self._lines.after(finished, failed, time.monotonic())
         text = f", {self._lines.failed} failed" if self._lines.failed else ""
         self._bar.update(self._task, advance=finished, failed=text)
@@ -61,7 +61,7 @@ class Progress:
             self.say(line)
 
     def say(self, text: str) -> None:
-        """A line, above the bar where there is one."""
+        """Print a line above the progress bar."""
         self._console.print(text)
 
     def __enter__(self) -> Progress:
@@ -116,7 +116,7 @@ class Lines:
 
 
 def duration(seconds: float) -> str:
-    """A time for people: 4 s, 3:05 min, 2:10 h, 3.4 days."""
+    """Duration as text: 4 s, 3:05 min, 2:10 h, 3.4 days."""
     full = round(seconds)
     if full < 60:
         return f"{full} s"

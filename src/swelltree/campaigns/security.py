@@ -22,7 +22,7 @@ MAX_FILE_BYTES = 1_000_000  # bytes of a certificate file
 
 
 def temporary_security() -> Tree:
-    """A certificate for one run, in memory."""
+    """Certificate for one run, held in memory."""
     import distributed
 
     try:
@@ -125,7 +125,7 @@ def scheduler_security(
 
 
 def worker_command(scheduler: str, certificate: str | Path | None) -> str:
-    """How a worker is started that joins a scheduler."""
+    """Command that starts a worker of a scheduler."""
     file = "" if certificate is None else str(certificate)
     tls = f" --tls-ca-file {file} --tls-cert {file} --tls-key {file}" if file else ""
     return f"PYTHONSAFEPATH=1 dask worker {scheduler} --nthreads 1{tls}"

@@ -71,11 +71,9 @@ class Store:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a campaign."""
         return (self.folder / ABOUT).exists()
 
     def about(self) -> NamedValues:
-        """What `create` was given."""
         path = self.folder / ABOUT
         try:
             about = json.loads(plain_text(path))
@@ -167,7 +165,7 @@ class Store:
         shutil.rmtree(fresh)
 
     def _parts(self, template: xr.Dataset) -> NamedValues:
-        """Size and checksum of each file that is not part of a block, by path in the arrays."""
+        """Size and checksum of each file outside the blocks, by path in the arrays."""
         arrays = self.folder / RESULTS
         labels = [str(name) for name in template.coords if name != "case"]
         described = ["zarr.json", *(f"{name}/zarr.json" for name in template.data_vars)]
@@ -177,7 +175,7 @@ class Store:
 
     @property
     def variables(self) -> NamedValues:
-        """Arrays of what is kept, by name, opened once."""
+        """Stored arrays by name, opened once."""
         import zarr
 
         if self._opened is None:
@@ -238,7 +236,7 @@ class Store:
         return sum_of(plain_bytes(self._chunk(name, block)))
 
     def entry(self, block: int) -> NamedValues | None:
-        """The index of a block, None where there is none that can be read."""
+        """Index of a block; None if there is none or it cannot be read."""
         try:
             entry = json.loads(plain_text(self._index(block)))
         except (OSError, ValueError, RecursionError):
@@ -246,7 +244,7 @@ class Store:
         return entry if _is_entry(entry) and entry["block"] == block else None
 
     def has_index(self, block: int) -> bool:
-        """Whether there is an index of a block, whole or not."""
+        """Whether a block has an index, valid or not."""
         return self._index(block).exists()
 
     def is_complete(self, block: int, entry: NamedValues | None, *, thorough: bool = True) -> bool:
@@ -273,7 +271,7 @@ class Store:
             return False
 
     def entries(self, blocks: int, *, thorough: bool = True) -> dict[int, NamedValues]:
-        """Index of all blocks that are whole, by number."""
+        """Index of all complete blocks by number."""
         entries = ((block, self.entry(block)) for block in range(blocks))
         return {
             block: entry
@@ -282,11 +280,11 @@ class Store:
         }
 
     def repair(self) -> str:
-        """The command that runs again what is missing or damaged."""
+        """Command that runs missing and damaged cases again."""
         return shlex.join(["swelltree", "sweep", "CAMPAIGN", "--out", str(self.folder), "--resume"])
 
     def verify(self) -> tuple[int, list[str]]:
-        """Read all of it: how many blocks are whole, and a message for each damage."""
+        """Verify all checksums: number of intact blocks, and a message for each damaged item."""
         about = self.about()
         found = []
         for name, stored in about.get(PARTS, {}).items():
@@ -307,7 +305,6 @@ class Store:
 
 
 def need_packages() -> None:
-    """Raise an error where the packages of the extra are not installed."""
     missing = [name for name in ("zarr", "dask") if importlib.util.find_spec(name) is None]
     if missing:
         raise SwelltreeError(
@@ -317,7 +314,7 @@ def need_packages() -> None:
 
 
 def _is_entry(entry: Tree) -> bool:
-    """Whether an index has what one has, whatever was done to its file."""
+    """Whether an index has the expected structure."""
     if not isinstance(entry, dict) or not {"block", "first", "chunks", "cases"} <= set(entry):
         return False
     sums, cases = entry["chunks"], entry["cases"]
@@ -333,24 +330,23 @@ def _is_entry(entry: Tree) -> bool:
 
 
 def sum_of(content: bytes) -> list[int]:
-    """Size and checksum of a file."""
     return [len(content), zlib.crc32(content)]
 
 
 def _own_sum(entries: NamedValues) -> int:
-    """Checksum of what a JSON file says, without the checksum."""
+    """Checksum of the content of a JSON file, excluding the checksum itself."""
     rest = {key: value for key, value in entries.items() if key != SUM}
     return zlib.crc32(json.dumps(rest, sort_keys=True).encode())
 
 
 def signed(entries: NamedValues) -> NamedValues:
-    """What a JSON file says with its checksum."""
+    """Content of a JSON file with its checksum."""
     plain = json.loads(json.dumps(entries))  # as it will be read
     return plain | {SUM: _own_sum(plain)}
 
 
 def _is_sound(entries: NamedValues) -> bool:
-    """Whether the content of a JSON file is what was written."""
+    """Whether the checksum of a JSON file is correct."""
     return SUM not in entries or entries[SUM] == _own_sum(entries)
 
 
@@ -414,7 +410,7 @@ class DriverLock:
         self._file.close()
 
     def _renew(self) -> None:
-        """Say that the owner is alive, until it ends: a block or a queue may take hours."""
+        """Renew the lock periodically: a block or a queue may take hours."""
         while not self._ended.wait(RENEWED):
             try:
                 os.utime(self.path)
@@ -422,7 +418,7 @@ class DriverLock:
                 return
 
     def owner(self) -> NamedValues:
-        """What the file says."""
+        """Content of the lock file."""
         try:
             return dict(json.loads(plain_text(self.path)))
         except (OSError, ValueError):
@@ -430,7 +426,7 @@ class DriverLock:
 
 
 def _taken(file: IO[str]) -> bool:
-    """Whether the lock on an open file is ours now."""
+    """Whether this process holds the lock on an open file."""
     try:
         import fcntl
     except ImportError:  # no such locks on this system: judge by age
@@ -449,7 +445,7 @@ def _taken(file: IO[str]) -> bool:
 
 
 def file_number(path: Path) -> int:
-    """The number of a file in its file system."""
+    """Inode number of a file."""
     return path.stat().st_ino
 
 
@@ -464,7 +460,7 @@ NOISE = 1e-13  # of the largest number of an array: nothing but rounding
 
 
 class Rounded(Contents):
-    """Hashes of objects whose arrays count by seven digits."""
+    """Hasher that rounds arrays to seven digits."""
 
     def _array(self, array: np.ndarray) -> str:
         if array.dtype.kind not in "fc" or not array.size:
@@ -491,7 +487,7 @@ def campaign_key(model: Model, *others: object) -> str:
 
 
 def _sizes_of_memory(model: Model) -> list[object]:
-    """What the water remembers, by its kind and the sizes of its arrays."""
+    """Kind and array sizes of the radiation memory."""
     memory = radiation_memory(model)
     if memory is None:
         return []

@@ -31,7 +31,7 @@ _method = one_of(METHODS, "way of sampling")
 
 
 class Part(NamedTuple):
-    """Dimensions with their values, and columns over them."""
+    """Dimensions with their values, and the columns that vary along them."""
 
     dims: dict[str, np.ndarray]
     columns: dict[str, np.ndarray]
@@ -40,7 +40,6 @@ class Part(NamedTuple):
 
 
 def as_columns(value: object) -> tuple[tuple[str, tuple[float, ...]], ...]:
-    """Rows of numbers by name."""
     rows = dict(value) if isinstance(value, tuple) else value
     if not isinstance(rows, dict) or not rows:
         raise ValueError(
@@ -50,7 +49,7 @@ def as_columns(value: object) -> tuple[tuple[str, tuple[float, ...]], ...]:
 
 
 def as_occurrence(value: object) -> object:
-    """Rows of numbers, or rows of rows, all as long as their neighbours."""
+    """Rows of numbers, or rows of rows of equal length."""
     rows = row_of(value)
     if rows is None:
         raise ValueError(f"{shown(value)} is not a matrix. Give a row for each Hs.")
@@ -85,17 +84,14 @@ Text = Annotated[str, BeforeValidator(as_text)]
 
 
 class Vary(Description):
-    """Base of what varies."""
-
     kind: ClassVar[str] = "vary"
 
     @property
     def label(self) -> str:
-        """How messages call it: vary 'scatter'."""
+        """Name in messages: vary 'scatter'."""
         return f"vary '{self.type}'"
 
     def part(self) -> Part:
-        """Its dimensions and columns."""
         raise NotImplementedError
 
     def check_rising(self, word: str, values: tuple[float, ...]) -> None:
@@ -105,7 +101,7 @@ class Vary(Description):
             raise self.fail(f"{word} holds a value twice. Give each once.")
 
     def check_count(self, count: int) -> None:
-        """Not more than a campaign may have, before they are made."""
+        """Reject more cases than a campaign may have, before they are created."""
         if count > MOST_CASES:
             raise self.fail(
                 f"count {shown(count)} is more than the {MOST_CASES} cases of one campaign. Give "
@@ -113,7 +109,6 @@ class Vary(Description):
             )
 
     def check_dim(self, dim: str, names: Container[str]) -> None:
-        """Name of the dimension of several numbers."""
         if dim in names:
             raise self.fail(f"dim '{dim}' is the name of a number that varies. Give another.")
 

@@ -25,7 +25,7 @@ from swelltree.studies.batch.engines import chosen_engine
 
 
 class Block(NamedTuple):
-    """What is kept of some cases."""
+    """Stored results of consecutive cases."""
 
     values: dict[str, np.ndarray]  # cases first
     messages: list[str]
@@ -39,7 +39,7 @@ class UnfitProcess(SwelltreeError):
 
 
 def here() -> str:
-    """This process, for people."""
+    """Name of this process in messages."""
     return f"{platform.node()}:{os.getpid()}"
 
 
@@ -61,7 +61,7 @@ def packed(planned: BatchPlan, names: tuple[str, ...]) -> bytes:
 
 @functools.lru_cache(maxsize=2)
 def unpacked(content: bytes) -> tuple[BatchPlan, tuple[str, ...]]:
-    """The same again; kept, because many blocks of one campaign follow one another."""
+    """Unpickled content, cached because consecutive blocks belong to one campaign."""
     import pickle
 
     text, parts = pickle.loads(content)
@@ -98,7 +98,7 @@ def run_block(content: bytes, cases: list[BatchCase], first: int = 0) -> Block:
 def run_here(
     planned: BatchPlan, names: tuple[str, ...], cases: list[BatchCase], first: int = 0
 ) -> Block:
-    """The same in this process."""
+    """Run cases in this process."""
     begin = time.perf_counter()
     where = here()
     with warnings.catch_warnings(record=True) as caught:
@@ -145,14 +145,14 @@ def runnable_here(planned: BatchPlan, case: BatchCase) -> BatchPlan:
 
 
 def on_cpu(planned: BatchPlan, case: BatchCase) -> BatchPlan:
-    """How the same cases are run without a GPU."""
+    """Options of the same cases without a GPU."""
     plan = replace(planned.plan, device="cpu", short=False, channels=())
     engine, plan, _ = chosen_engine(plan, case, lambda _, __: planned.plan.channels)
     return planned._replace(plan=replace(plan, lanes=engine.most), engine=engine)
 
 
 def one_thread() -> dict[str, str]:
-    """Environment of a process that owns one core."""
+    """Environment variables that limit a process to one thread."""
     return {
         "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
         "OMP_NUM_THREADS": "1",

@@ -17,7 +17,7 @@ from swelltree.model.model import Model
 from swelltree.multibody.constraints import Rows, evaluate_rows
 from swelltree.multibody.kinematics import dof_coordinates, forward, joint_frames
 from swelltree.multibody.layout import Row
-from swelltree.multibody.rows import Coupled, Drives
+from swelltree.multibody.rows import Drives
 from swelltree.multibody.tree import moved_positions, tree_blocks, turn_dofs, velocity_matrix
 from swelltree.spatial.rotations import (
     euler_velocity,
@@ -55,7 +55,7 @@ class Closure:
         self.attitudes = attitudes or {}
 
     def at(self, q: np.ndarray) -> tuple[Rows, np.ndarray, np.ndarray]:
-        """Rows, their sizes, and their Jacobian in the tree velocities divided by these."""
+        """Rows, their scales, and the scaled Jacobian in the tree velocities."""
         pose = forward(self.model, q)
         frames = joint_frames(self.model, pose)
         P = velocity_matrix(*tree_blocks(self.model, pose, frames))
@@ -79,11 +79,11 @@ class Closure:
         return rows, size, rows.jacobian @ P / size[:, None]
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
-        """The last of these, for questions of rank."""
+        """Scaled Jacobian alone, for rank decisions."""
         return self.at(q)[2]
 
     def close(self, q: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, float]:
-        """Newton on the free tree velocities' directions; returns q and the residual left."""
+        """Newton iteration in the free tree velocities; returns q and the remaining residual."""
         for _ in range(60):
             rows, size, J = self.at(q)
             worst = float(np.abs(rows.residual).max(initial=0.0))
@@ -108,7 +108,7 @@ def assemble(
     drives: Drives,
     attitudes: dict[int, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
-    """Consistent q, s and angles, and messages about what was moved."""
+    """Consistent q, s and angles, and messages about changed coordinates."""
     layout = model.layout
     places, rates = specified(model, joints, "position"), specified(model, joints, "velocity")
     s = np.zeros(layout.n_tree)
@@ -154,21 +154,22 @@ def with_constants(
     if couplings is None or not np.isnan(couplings.constant).any():
         return model, q, angles, []
     layout, unknown = model.layout, np.isnan(couplings.constant)
-    stored = tuple(r for r in layout.rows if not (isinstance(r, Coupled) and unknown[r.i]))
+    stored = tuple(r for r in layout.rows if r.coupling is None or not unknown[r.coupling])
     without = model.replace(layout=replace(layout, rows=stored))
     bare = [joint.replace(velocity={}) for joint in joints]
     q, _, angles, report = assemble(without, bare, q, angles, drives, attitudes)
     coordinate = dof_coordinates(model, joint_frames(model, forward(model, q)), angles)
     constant = couplings.constant.copy()
     for row in layout.rows:
-        if isinstance(row, Coupled) and unknown[row.i]:
-            dofs = np.array([part.i for part in row.coordinates])
-            constant[row.i] = couplings.coefficient[row.j : row.j + len(dofs)] @ coordinate[dofs]
+        if row.coupling is not None and unknown[row.coupling]:
+            dofs = np.array([part.i for part in row.parts()])
+            constant[row.coupling] = (
+                couplings.coefficient[row.j : row.j + len(dofs)] @ coordinate[dofs]
+            )
     return model.replace(couplings=replace(couplings, constant=constant)), q, angles, report
 
 
 def _with(drives: Drives, value: np.ndarray, rate: np.ndarray) -> Drives:
-    """Drives followed by given values."""
     more = ((drives.value, value), (drives.rate, rate), (drives.acceleration, 0.0 * rate))
     return Drives(*(np.concatenate(pair) for pair in more))
 
@@ -181,7 +182,7 @@ def _closed(
     angles: np.ndarray,
     drives: Drives,
 ) -> np.ndarray:
-    """Closed position that keeps all that was given."""
+    """Closed position that satisfies all prescribed values."""
     layout = model.layout
     asked = _with(drives, places.values, 0.0 * places.values)
     closure = Closure(model, asked, angles, places.rows, attitudes)

@@ -27,7 +27,6 @@ from swelltree.pto.controllers.controllers import PlainLaw, controllers_of, requ
 
 
 def start_motion(model: Model) -> Motion:
-    """Motion at the start."""
     pose = forward(model, np.asarray(model.start.q))
     frames = joint_frames(model, pose)
     v = velocity_matrix(*tree_blocks(model, pose, frames)) @ np.asarray(model.start.s)
@@ -45,7 +44,7 @@ PULSES = 200  # that are followed at most
 
 
 def corner_times(model: Model) -> Array:
-    """Known breakpoints of all parts of a model or of a part of it, in order [s]."""
+    """Known breakpoints of all parts of a model, sorted [s]."""
 
     def knows(part: object) -> bool:
         return hasattr(part, "corners")
@@ -109,7 +108,7 @@ def pulses(function: Callable[[Array], Array], at: np.ndarray, values: np.ndarra
 
 
 def functions_of_time(model: Model) -> list[Callable[[Array], Array]]:
-    """What users' functions give as functions of time alone."""
+    """Users' functions of a model as functions of time alone."""
     parts = leaves_of(model, is_leaf=lambda part: isinstance(part, UserFunction))
     result: list[Callable[[Array], Array]] = [
         part for part in parts if isinstance(part, UserFunction)
@@ -149,7 +148,7 @@ def sampled(function: Callable[[Array], Array], at: np.ndarray) -> np.ndarray:
 def jumps(
     function: Callable[[Array], np.ndarray], at: np.ndarray, values: np.ndarray
 ) -> np.ndarray:
-    """The first times behind jumps between samples."""
+    """First sample after each jump."""
     steep = np.flatnonzero(np.abs(np.diff(values)) > STEEP * np.ptp(values))
     low, high = at[steep].copy(), at[steep + 1].copy()
     v_low, v_high = values[steep].copy(), values[steep + 1].copy()

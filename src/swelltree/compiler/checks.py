@@ -1,4 +1,4 @@
-"""Current and wind that nothing in a system feels."""
+"""Checks of a description while it is compiled: joints, masses, loops, tables, current and wind."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ from swelltree.model.signals import compile_signal
 from swelltree.multibody.inertia import dense_inertia, world_inertia
 from swelltree.multibody.kinematics import forward, joint_frames
 from swelltree.multibody.layout import Row
-from swelltree.multibody.rows import Coupled, Distance, OwnCoupled, Screw
 from swelltree.multibody.tree import moved_positions, tree_blocks, velocity_matrix
-from swelltree.pto.controllers.law_checks import TRACED, untraceable, where_of
 
 if TYPE_CHECKING:
     from swelltree.describe.joints.joint import Joint
@@ -53,50 +51,25 @@ def refuse_turned_over(model: Model, joints: list[Joint], q: np.ndarray) -> None
             )
 
 
-def refuse_pointless_rods(model: Model, joints: list[Joint], q: np.ndarray) -> None:
-    """A rod between two points at one place has no direction."""
+def check_rows(model: Model, q: np.ndarray) -> None:
+    """Reject equations that cannot be, where bodies are described."""
     frames = joint_frames(model, forward(model, q))
     for row in model.layout.rows:
-        if not isinstance(row, Distance):
-            continue
-        j, length = row.joint, float(np.asarray(model.joints.length)[row.joint])
-        gap = float(np.linalg.norm(frames.follower_o[j] - frames.base_o[j]))
-        if gap <= 1e-6 * length or length == 0.0:
-            words = f"a length of {length:g} m" if length > 0.0 else "the rod"
-            raise SwelltreeError(
-                f"joint '{joints[j].name}': its points are described at one place, so {words} has "
-                "no direction. Describe the bodies apart, or use a ball joint."
-            )
+        row.check(model, frames)
 
 
-def full_turns(model: Model, q: np.ndarray, angles: np.ndarray) -> list[str]:
-    """Messages about cut threads whose nuts are whole turns from where their angles say."""
-    layout = model.layout
+def row_notes(model: Model, q: np.ndarray, angles: np.ndarray) -> list[str]:
+    """Messages about equations at the start of a run."""
     frames = joint_frames(model, forward(model, q))
-    out = []
-    for row in layout.rows:
-        j = row.joint
-        if not isinstance(row, Screw) or j < layout.n_bodies:
-            continue
-        k = next(k for k, dof in enumerate(layout.dofs) if dof.joint == j)
-        angle = float(angles[layout.angle_dofs.index(k)])
-        gap = frames.follower_o[j] - frames.base_o[j]
-        advance = float(frames.base_R[j][:, row.i] @ gap)
-        turns = (advance / float(model.joints.lead[j]) - angle) / (2.0 * np.pi)
-        if abs(turns) > 0.5:
-            out.append(
-                f"joint '{layout.joints[j]}': its points are {advance:.6g} m apart along its axis, "
-                f"{turns:.0f} whole turns from where its angle of {angle:.6g} rad would bring "
-                "them. The thread is entered there, and its angle counts from there."
-            )
-    return out
+    notes = (row.note(model, frames, angles) for row in model.layout.rows)
+    return [note for note in notes if note]
 
 
 # --- Motions without mass, whose acceleration nothing determines
 
 
 def check_mass(model: Model, q: np.ndarray, closure: Closure) -> np.ndarray:
-    """Every free motion must move some mass; returns these motions (n, f)."""
+    """Reject free motions without mass; returns the basis of free motions (n, f)."""
     layout = model.layout
     pose = forward(model, q)
     lin, rot = tree_blocks(model, pose, joint_frames(model, pose))
@@ -122,7 +95,7 @@ def check_mass(model: Model, q: np.ndarray, closure: Closure) -> np.ndarray:
 
 
 def _unlocked(free: np.ndarray, locked: np.ndarray) -> np.ndarray:
-    """Free motions in which locked DOFs rest."""
+    """Free motions in which locked DOFs do not move."""
     _, size, Vt = np.linalg.svd(free[locked > 0.5])
     return free @ Vt[int((size > RANK).sum()) :].T
 
@@ -134,7 +107,7 @@ WANDER = 0.05  # m, rad: how far from the start the rank is looked at
 
 
 class Redundancy(NamedTuple):
-    """What the rows of loops and drives are worth."""
+    """Rank of the constraint rows of loops and drives."""
 
     stored: tuple[Row, ...]  # rows that say something somewhere
     surplus: int  # how many of them follow from the others, which ones depending on the place
@@ -165,7 +138,7 @@ def find_redundancy(model: Model, q: np.ndarray, closure: Closure, loops: dict) 
 
 
 def _nearby(model: Model, closure: Closure, q: np.ndarray, here: np.ndarray) -> list[np.ndarray]:
-    """Closed positions around q, where the rank there is uncertain."""
+    """Closed positions near q, where the rank at q is uncertain."""
     free = null_space(here)
     sure = singular_values(here).min(initial=1.0) > SINGULAR and rank_of(here) == min(here.shape)
     if sure or free.shape[1] == 0:
@@ -184,12 +157,12 @@ def _nearby(model: Model, closure: Closure, q: np.ndarray, here: np.ndarray) -> 
 def _singular(
     model: Model, closure: Closure, here: np.ndarray, jacobians: list[np.ndarray], loops: dict
 ) -> str:
-    """Which loop has fewer independent equations here than around."""
+    """The loop that has fewer independent equations here than nearby."""
     rank = max(rank_of(J) for J in jacobians)
     weak = np.linalg.svd(here)[0][:, rank - 1]
     row = closure.rows[int(np.abs(weak).argmax())]
     name = model.layout.joints[row.joint]
-    what = row.owner(model.layout) if isinstance(row, Coupled) else loop_text(name, loops)
+    what = row.owner(model.layout) if row.coupling is not None else loop_text(name, loops)
     return (
         f"{what} starts in a singular position: here its joints hold less than "
         "anywhere near, and which way it goes is not determined. Give a position a little beside."
@@ -197,7 +170,7 @@ def _singular(
 
 
 def loop_text(name: str, loops: dict) -> str:
-    """A loop by the joint that closes it and those it goes through."""
+    """Description of a loop: the joint that closes it and those it passes through."""
     through = ", ".join(f"'{joint}'" for joint in loops.get(name, ()))
     return f"joint '{name}': its loop through {through}" if through else f"joint '{name}'"
 
@@ -206,14 +179,14 @@ def _name_redundant(model: Model, dropped: list[Row], loops: dict) -> list[str]:
     out = []
     layout = model.layout
     for row in dropped:
-        if isinstance(row, Coupled):
+        if row.coupling is not None:
             out.append(
                 f"{row.owner(layout)} adds nothing that the other constraints do not: its force is "
                 "not unique (least-norm forces are reported)."
             )
-    for j in sorted({row.joint for row in dropped if not isinstance(row, Coupled)}):
-        count = sum(row.joint == j and not isinstance(row, Coupled) for row in dropped)
-        total = sum(row.joint == j and not isinstance(row, Coupled) for row in layout.cut_rows)
+    for j in sorted({row.joint for row in dropped if row.coupling is None}):
+        count = sum(row.joint == j and row.coupling is None for row in dropped)
+        total = sum(row.joint == j and row.coupling is None for row in layout.cut_rows)
         name = layout.joints[j]
         others = ", ".join(f"'{n}'" for n in loops.get(name, ())) or "the other joints"
         if count == total:
@@ -229,24 +202,6 @@ def _name_redundant(model: Model, dropped: list[Row], loops: dict) -> list[str]:
     return out
 
 
-def check_coupling_laws(model: Model) -> None:
-    """Trace the laws of users' couplings once: what numpy lets pass may not compile."""
-    from swelltree.jit import jax
-
-    for row in model.layout.rows:
-        if not isinstance(row, OwnCoupled):
-            continue
-        assert model.couplings is not None
-        value = model.couplings.laws[row.j].value
-        try:
-            jax.eval_shape(value, jax.ShapeDtypeStruct((len(row.coordinates),), float))
-        except untraceable() as error:
-            raise SwelltreeError(
-                f"{row.owner(model.layout)}: {where_of(value, error)} asks for the number of a "
-                f"coordinate while it is compiled. {TRACED}."
-            ) from None
-
-
 def _kind(model: Model, j: int) -> str:
     driven = all(row.prescribed for row in model.layout.rows if row.joint == j)
     return "motion of joint" if driven else "joint"
@@ -259,7 +214,7 @@ SWING_FRACTION = 0.1  # of the range of the values: overshoot that gives a warni
 
 
 def table_notes(system: System) -> list[str]:
-    """One message for each table; a spline that overshoots its values by far gives a warning."""
+    """One note per table; a spline with large overshoot gives a warning."""
     result = []
     for item in (*system.joints, *system.forces, *system.ptos, *system.winches):
         for field, table in _tables(item):
@@ -268,7 +223,6 @@ def table_notes(system: System) -> list[str]:
 
 
 def _tables(item: Description) -> Iterator[tuple[str, Table]]:
-    """Tables in the fields of an item."""
     for field in dataclasses.fields(item):  # pyright: ignore[reportArgumentType]
         values = [getattr(item, field.name)]
         while values:

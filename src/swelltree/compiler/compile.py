@@ -12,12 +12,11 @@ from swelltree.compiler.assembly import Closure, assemble, with_constants
 from swelltree.compiler.breakpoints import start_motion
 from swelltree.compiler.checks import (
     Redundancy,
-    check_coupling_laws,
     check_mass,
+    check_rows,
     find_redundancy,
-    full_turns,
-    refuse_pointless_rods,
     refuse_turned_over,
+    row_notes,
     table_notes,
     unfelt_notes,
 )
@@ -29,6 +28,7 @@ from swelltree.compiler.elements import (
 )
 from swelltree.compiler.initial_conditions import initial_conditions, joined, requested_attitudes
 from swelltree.describe import WORLD, Body, System
+from swelltree.describe.bodies.body import HOMOGENEOUS
 from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.describe.forces.weak_scatterer import described_bodies, refuse_carried_twice
 from swelltree.describe.joints.joint import Joint
@@ -49,6 +49,7 @@ from swelltree.hydro.froude_krylov.build import (
 from swelltree.hydro.linear.build import (
     HydroOptions,
     build_hydro,
+    mass_is_load,
     moving_at,
     wet_bodies,
     with_fitted_memory,
@@ -67,6 +68,7 @@ from swelltree.model.model import Model, Start
 from swelltree.model.sea import Sea
 from swelltree.model.signals import compile_signal, drives_at
 from swelltree.model.values.described import Described
+from swelltree.model.values.parameters import direct_numbers
 from swelltree.mooring.cable.build import build_cables, with_cable_added_mass
 from swelltree.mooring.cable.expand import with_cables
 from swelltree.mooring.dynamic.arrays import seabed_of
@@ -94,7 +96,7 @@ MOVES = ("Surge", "Sway", "Heave")
 
 
 def with_mixed_junctions(system: System) -> System:
-    """The system with a body in the place of every junction where theories meet."""
+    """The system with a body in place of each junction of lines of different models."""
     mixed = {j.name: j for j in system.junctions if len(_theories(system, j)) > 1}
     if not mixed:
         return system
@@ -126,7 +128,7 @@ def _theories(system: System, junction: Junction) -> set[str]:
 
 
 def _body(system: System, junction: Junction) -> Body:
-    """A point mass with the numbers of a junction."""
+    """Point mass equivalent to a junction."""
     theories = " and ".join(f"'{name}'" for name in sorted(_theories(system, junction)))
     if not junction.mass > 0:
         raise junction.fail(
@@ -150,13 +152,13 @@ def _body(system: System, junction: Junction) -> Body:
 
 
 def data_origin(hydro: xr.Dataset | None) -> dict[str, str]:
-    """Source, solver and hash of hydrodynamic data, as far as they are given."""
+    """Source, solver and hash of hydrodynamic data, where given."""
     attrs = getattr(hydro, "attrs", {})
     return {key: str(attrs[key]) for key in ("source", "hash", "solver") if attrs.get(key)}
 
 
 def _largest_heading(hydro: xr.Dataset | None) -> float:
-    """Of the waves of hydrodynamic data [rad]; data that were turned may go on beyond a turn."""
+    """Largest wave heading of hydrodynamic data [rad]; rotated data may exceed a full turn."""
     if hydro is None or "wave_direction" not in hydro.coords:
         return 0.0
     beta = hydro["wave_direction"].values
@@ -257,14 +259,25 @@ def compile(
     model, free = _started(model, system, joints, notes)
     if hydro is not None and radiation == "state_space":
         model = with_fitted_memory(model, dict(fit or {}), free)
+    described = model.described.recording(
+        direct_numbers(model, specified, _loads_by_mass(specified, full, hydro))
+    )
     # a law that reads other numbers now is another law
-    return model.replace(users_code=users_code(model))
+    model = model.replace(users_code=users_code(model), described=described)
+    described.keep(compiled=model)
+    return model
+
+
+def _loads_by_mass(specified: System, full: System, hydro: xr.Dataset | None) -> set[str]:
+    """Names of the masses that feed an inertia or a buoyancy too."""
+    even = {f"{body.name}.mass" for body in specified.bodies if body.inertia == HOMOGENEOUS}
+    return even | mass_is_load(full, hydro)
 
 
 def _with_placed_data(
     system: System, hydro: xr.Dataset | None, added_mass: np.ndarray | None
 ) -> tuple[System, xr.Dataset | None, list[str]]:
-    """The system with its centres of rotation, data where its bodies are, and notes on them."""
+    """The system with its rotation centres, data at the described poses, and notes on them."""
     if hydro is None:
         return system, None, []
     if added_mass is not None:
@@ -278,7 +291,7 @@ def _with_placed_data(
 def _skeleton(
     full: System, described: Described, stretching: str
 ) -> tuple[Model, System, list[Joint]]:
-    """The model with the effects that elements describe, all it is made of, and its joints."""
+    """The model with the effects of all described elements, its description, and its joints."""
     system, chains = with_cables(with_mixed_junctions(full))
     names = tuple(body.name for body in system.bodies)
     system = with_a_body(system)
@@ -321,7 +334,7 @@ def _skeleton(
 def _with_hydro(
     model: Model, system: System, hydro: xr.Dataset, how: HydroOptions
 ) -> tuple[Model, list[str]]:
-    """The model with linear hydrodynamics from data, and notes on these."""
+    """The model with linear hydrodynamics from data, and notes on them."""
     mean = described_pose(system, model.layout)
     loads, added, covered_by_data = build_hydro(system, model, mean, hydro, how)
     # data are those of small motions: what the joints hold in these is not judged
@@ -341,7 +354,7 @@ def _with_hydro(
 def _started(
     model: Model, system: System, joints: list[Joint], notes: list[str]
 ) -> tuple[Model, np.ndarray]:
-    """The model with its start, independent rows and notes, and its free tree velocities."""
+    """The model with initial state, independent rows and notes, and its free tree velocities."""
     layout = model.layout
     poses = [
         (
@@ -353,9 +366,8 @@ def _started(
     q, angles = initial_conditions(model, joints, poses)
     now = drives_at(model.drives, np.zeros(()))
     drives = Drives(*(np.asarray(x) for x in (now.value, now.rate, now.acceleration)))
-    refuse_pointless_rods(model, joints, q)
+    check_rows(model, q)
     attitudes = requested_attitudes(model, joints, poses)
-    check_coupling_laws(model)
     model, q, angles, before = with_constants(model, joints, q, angles, drives, attitudes)
     layout = model.layout
     q, s, angles, moved = assemble(model, joints, q, angles, drives, attitudes)
@@ -372,7 +384,7 @@ def _started(
     check_own_effects(model, Instant(np.zeros(()), start_motion(model), internal))
     placed = frozenset(body.name for body in system.bodies if any(body.position))
     before = [*_cuts(system), *joined(model, joints, poses, placed), *before, *moved]
-    before += [*full_turns(model, q, angles), *result.report]
+    before += [*row_notes(model, q, angles), *result.report]
     floating = [f.sentence for f in mass_against_displacement(model) if f.severity != "note"]
     model = model.replace(
         cut_rows=result.stored,
@@ -397,7 +409,7 @@ def _cuts(system: System) -> list[str]:
 
 
 def _added_mass(added_mass: np.ndarray, layout: Layout, count: int) -> np.ndarray:
-    """Check the added mass of the described bodies and bring it into depth-first order."""
+    """Check the added mass of the described bodies and reorder it depth first."""
     A = np.asarray(added_mass, dtype=float)
     n = 6 * count
     if A.shape != (n, n):

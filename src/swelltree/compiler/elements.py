@@ -43,7 +43,7 @@ from swelltree.pto.controllers.law_checks import check_law, count_surfaces
 
 
 def _body(layout: Layout, point: Point) -> int:
-    """Body number of a point, N for the world."""
+    """Body number of a point; N for the world."""
     return layout.n_bodies if point.body == "world" else layout.bodies.index(point.body)
 
 
@@ -52,7 +52,7 @@ def _points(system: System, points: list[Point]) -> np.ndarray:
 
 
 def described_pose(system: System, layout: Layout) -> Pose:
-    """Of all bodies, depth first."""
+    """Pose of all bodies as described, depth first."""
     poses = [reference_pose(system, name) for name in layout.bodies]
     p, R = (np.array([pose[k] for pose in poses]) for k in (0, 1))
     return Pose(p.reshape(-1, 3), R.reshape(-1, 3, 3))
@@ -67,7 +67,7 @@ def reference_pose(system: System, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def build_effects(system: System, layout: Layout) -> tuple[Effect, ...]:
-    """Every effect that is described by elements, in the order of the energy budget."""
+    """All effects of described elements, in the order of the energy balance."""
     on_strokes = build_stroke_forces(system, layout)
     result: list[Effect | None] = [
         Gravity(),
@@ -89,7 +89,6 @@ def build_effects(system: System, layout: Layout) -> tuple[Effect, ...]:
 
 
 def _weak_scatterers(system: System, layout: Layout) -> Effect | None:
-    """Boundary elements, which need JAX already where they are built."""
     if not any(force.type in SCATTERER_TYPES for force in system.forces):
         return None
     from swelltree.hydro.weak_scatterer.build import build_weak_scatterers
@@ -98,7 +97,6 @@ def _weak_scatterers(system: System, layout: Layout) -> Effect | None:
 
 
 def build_sensors(system: System, layout: Layout) -> Sensors:
-    """Arrays of every sensor."""
     points = [s for s in system.sensors if isinstance(s, PointSensor)]
     pairs = [s for s in system.sensors if isinstance(s, DistanceSensor)]
     return Sensors(
@@ -179,11 +177,13 @@ def _controller(
         law = LawOfStates(law, gains, names, len(drives), controller.name)
     elif gains:
         law = LawOfGains(law, gains)
+    start, every = dict(controller.start), controller.sample_time
+    first = [start.get(name, 0.0) for name in names]
     if controller.plain:
-        law = PlainLaw(law, size, controller.name)
+        rest = [*dict(controller.gains).values(), *first]
+        law = PlainLaw(law, size, controller.name).rehearsed(len(measures), rest)
     else:
         check_law(controller.name, law, count, size)
-    start, every = dict(controller.start), controller.sample_time
     return CompiledController(
         law,
         measures,
@@ -191,7 +191,7 @@ def _controller(
         tuple(np.array(value) for _, value in controller.gains),
         controller.name,
         names,
-        tuple(np.array(start.get(name, 0.0)) for name in names),
+        tuple(map(np.array, first)),
         None if every is None else np.array(every),
         surfaces,
         n_surfaces,
@@ -203,6 +203,11 @@ def _measure(
     layout: Layout, strokes: StrokeForces, controller: Controller, text: str
 ) -> tuple[str, int, bool]:
     item, quantity, is_rate = parse_measure(text)
+    if quantity == "force" and strokes.law_of(strokes.names.index(item))[0].sticks:
+        raise controller.fail(
+            f"measure '{text}': while '{item}' sticks, its force follows from all others, and no "
+            f"law can know it before. Measure '{item}.stroke' or '{item}.rate'."
+        )
     if quantity in ("stroke", "length", "force"):
         return quantity, strokes.names.index(item), is_rate
     if quantity == "rate":

@@ -19,7 +19,7 @@ FAR = 0.01  # m: bodies that are described so far from their joints are a mistak
 
 
 def initial_conditions(model: Model, joints: list, pose: list) -> tuple[np.ndarray, np.ndarray]:
-    """Tree coordinates as described, the user's values put in; and the angles of all joints."""
+    """Tree coordinates as described, with the user's values; and the angles of all joints."""
     layout = model.layout
     q = np.zeros(layout.n_positions)
     angles = np.zeros(len(layout.angle_dofs))
@@ -52,7 +52,7 @@ def _requested_attitude(joint: Joint, R_rel: np.ndarray) -> np.ndarray:
 
 
 def requested_attitudes(model: Model, joints: list, pose: list) -> dict[int, np.ndarray]:
-    """The same of all cut joints that turn freely."""
+    """Requested attitudes of all cut joints with free rotation."""
     layout = model.layout
     return {
         j: _requested_attitude(joints[j], _described_frames(model, joints[j], j, pose)[1])
@@ -61,7 +61,7 @@ def requested_attitudes(model: Model, joints: list, pose: list) -> dict[int, np.
 
 
 def _described_frames(model: Model, joint, j: int, pose: list) -> tuple[np.ndarray, np.ndarray]:
-    """Joint gap in base axes and relative rotation when the bodies are as described."""
+    """Joint gap in base axes and relative rotation in the described pose."""
     (p_b, R_b), (p_f, R_f) = pose[j]
     arrays = model.joints
     R_base = R_b @ arrays.base_rotation[j]
@@ -70,7 +70,7 @@ def _described_frames(model: Model, joint, j: int, pose: list) -> tuple[np.ndarr
 
 
 def _described_angles(layout, j: int, R: np.ndarray) -> dict[str, float]:
-    """Angles of the joint's single-axis rotations in a relative rotation."""
+    """Angles of the joint's single-axis rotations for a relative rotation."""
     turns = [d for d in layout.dofs if d.joint == j and d.turns and not d.free_turn]
     if not turns:
         return {}
@@ -133,7 +133,7 @@ class InitialValue(NamedTuple):
 
 
 def specified(model: Model, joints: list[Joint], field: str) -> InitialValue:
-    """What was given as "position" or "velocity"."""
+    """User's values of "position" or "velocity"."""
     layout = model.layout
     is_specified = np.zeros(layout.n_tree, dtype=bool)
     rows: list[Row] = []
@@ -157,7 +157,7 @@ def specified(model: Model, joints: list[Joint], field: str) -> InitialValue:
 
 
 def _row(layout: Layout, k: int, number: int) -> Row:
-    """The equation "this coordinate has its value"; turns of a ball are held about its base."""
+    """Equation that prescribes one coordinate; a ball joint is prescribed about its base."""
     dof = layout.dofs[k]
     if dof.free_turn:
         return Spin(dof.joint, dof.axis, number)
@@ -165,6 +165,6 @@ def _row(layout: Layout, k: int, number: int) -> Row:
 
 
 def at_odds(A: np.ndarray, b: np.ndarray, tolerance: float) -> list[int]:
-    """Rows of A x = b that cannot be met together."""
+    """Rows of A x = b that contradict each other."""
     x = np.linalg.lstsq(A, b, rcond=1e-8)[0] if 0 not in A.shape else np.zeros(A.shape[1])
     return [int(i) for i in np.flatnonzero(np.abs(A @ x - b) > tolerance)]

@@ -27,7 +27,7 @@ PLACES = (np.arange(SAMPLES) + 0.5) / SAMPLES - 0.5
 
 @pytree()
 class MeanPieces:
-    """A table's mean over a step."""
+    """Mean of a table over a step."""
 
     pieces: Pieces
     h: Array
@@ -42,7 +42,7 @@ class MeanPieces:
 
 @pytree()
 class MeanFunction:
-    """A user's function of time, sampled within a step."""
+    """Mean over a step of a user's function of time, by sampling."""
 
     function: UserFunction
     h: Array
@@ -53,7 +53,7 @@ class MeanFunction:
 
 @dataclass(frozen=True)
 class MeanForce:
-    """A user's force, a function of time and motion, sampled within a step."""
+    """Mean over a step of a user's force as a function of time and motion, by sampling."""
 
     function: Callable[[Array, PointMotion], tuple[Array, Array]]
     h: Array | float

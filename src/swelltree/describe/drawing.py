@@ -41,7 +41,6 @@ STEPS = 65535  # of a coordinate over the size of the shape
 
 
 def drawing_text(system: System) -> str:
-    """The drawing of a system as JSON."""
     return json.dumps(drawing(system), separators=(",", ":"), ensure_ascii=False)
 
 
@@ -153,7 +152,7 @@ def pack_shape(panels: Panels) -> NamedValues:
 
 
 def unpack_shape(packed: NamedValues) -> Panels:
-    """The surface that `pack_shape` made into text."""
+    """Inverse of `pack_shape`."""
     vertices = _numbers(packed["vertices"]).reshape(-1, 3) / STEPS
     faces = _numbers(packed["faces"]).reshape(-1, 4).astype(int)
     return Panels(vertices * np.array(packed["size"]) + np.array(packed["low"]), faces)
@@ -168,7 +167,7 @@ def _numbers(text: str) -> np.ndarray:
 
 
 def shape(body: Body, size: float) -> Panels:
-    """Surface of a body: its hull, or the box its inertia belongs to."""
+    """Surface of a body: its hull, or the box with its inertia."""
     reference = np.array(body.reference)
     if body.hull is not None:
         try:
@@ -189,8 +188,8 @@ def crane(system: System, body: Body) -> Panels | None:
 
     The foot is where the body is joined to what carries it, else its centre of mass.
     """
-    ropes = {winch.line for winch in system.winches}
-    ends = [line.A for line in system.lines if line.name in ropes]
+    at = {winch.line: winch.end for winch in system.winches}
+    ends = [getattr(line, at[line.name]) for line in system.lines if line.name in at]
     tips = [e.position for e in ends if isinstance(e, Point) and e.body == body.name]
     if body.hull is not None or not tips:
         return None
@@ -216,7 +215,7 @@ def crane(system: System, body: Body) -> Panels | None:
 
 
 def _stamp(hull: Hull) -> tuple[float, ...]:
-    """When the mesh files of a hull were changed."""
+    """Modification times of the mesh files of a hull."""
     result = []
     for part in hull.parts:
         try:
@@ -228,13 +227,13 @@ def _stamp(hull: Hull) -> tuple[float, ...]:
 
 @functools.lru_cache(maxsize=64)
 def surface(hull: Hull, stamp: tuple[float, ...] = ()) -> Panels:
-    """Panels of a hull to look at; kept, for studies that compile the same hull many times."""
+    """Panels of a hull for drawing, cached for studies that compile the same hull often."""
     # a box needs few panels, round shapes more
     return coarser(hull_panels(hull, scale=2.0 if hull.shape == "box" else 1.2))
 
 
 def coarser(panels: Panels, most: int = MOST_FACES) -> Panels:
-    """The surface with about so many faces at most: near vertices are made one."""
+    """The surface with at most this many faces, by merging nearby vertices."""
     from swelltree.describe.bodies.panels import merged
 
     size = float(np.ptp(panels.vertices, axis=0).max())
@@ -247,7 +246,7 @@ def coarser(panels: Panels, most: int = MOST_FACES) -> Panels:
 
 
 def typical_size(system: System) -> float:
-    """A length to draw things that have none [m]."""
+    """Typical length for drawing items without dimensions [m]."""
     sides = [max(sides_from_inertia(body)[0], default=0.0) for body in system.bodies]
     if max(sides, default=0.0) > 0:
         return float(max(sides))

@@ -18,12 +18,12 @@ class SwelltreeError(Exception):
     """A mistake in the input; the message says how to fix it."""
 
     def _render_traceback_(self) -> list[str]:
-        """The traceback in a notebook: up to the line of the user."""
+        """Traceback in a notebook, up to the user's line."""
         return users_traceback(self)
 
 
 def users_traceback(error: SwelltreeError) -> list[str]:
-    """Lines of a traceback without the frames inside of the package at its end."""
+    """Lines of a traceback without the package's own frames at its end."""
     frames = list(traceback.walk_tb(error.__traceback__))
     while frames and _is_wrapper(frames[-1][0]):
         frames.pop()
@@ -33,7 +33,7 @@ def users_traceback(error: SwelltreeError) -> list[str]:
 
 
 def show_short_tracebacks() -> None:
-    """Scripts end at the line of the user: the package's own frames are of no use there."""
+    """End tracebacks of scripts at the user's line."""
     usual = sys.excepthook
 
     def show(
@@ -102,7 +102,7 @@ def suggest(name: object, known: Iterable[str]) -> str:
 
 
 def shown(value: object) -> str:
-    """A wrong value as it stands in a message: short and on one line."""
+    """A wrong value as shown in a message: short and on one line."""
     label = getattr(value, "label", None)
     return label if isinstance(label, str) else " ".join(_short.repr(value).split())
 
@@ -111,10 +111,10 @@ MAX_NAME = 200  # letters of a name that is compared with others
 
 
 class _Short(reprlib.Repr):
-    """Short texts of values, whatever they are."""
+    """Shortened representations of values of any type."""
 
     def repr_int(self, x: int, level: int) -> str:
-        """Python refuses to write integers of thousands of digits."""
+        """Python refuses to print integers of thousands of digits."""
         if x.bit_length() > MAX_BITS:
             return f"an integer of about {int(x.bit_length() * 0.30103) + 1} digits"
         return super().repr_int(x, level)
@@ -126,7 +126,7 @@ _short.maxstring = 60
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names as they stand in a message: 'a', 'b', 'c', on one line whatever a file calls them."""
+    """Names as listed in a message: 'a', 'b', 'c', on one line."""
     return ", ".join(f"'{_on_one_line(name)}'" for name in names)
 
 
@@ -160,7 +160,7 @@ class Finding:
 
 
 def sorted_findings(findings: list[Finding]) -> list[Finding]:
-    """The most serious first."""
+    """Findings sorted by severity."""
     return sorted(findings, key=lambda finding: RANK[finding.severity])
 
 

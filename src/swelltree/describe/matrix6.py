@@ -16,7 +16,6 @@ Pairs = tuple[tuple[str, float], ...]  # values by DoF
 
 
 def _pairs(value: Mapping[object, object]) -> tuple[tuple[str, float], ...]:
-    """Values by DoF, in the order of the DoFs."""
     for dof in value:
         if dof not in DOFS:
             raise ValueError(f"names '{dof}'.{suggest(dof, DOFS)} The DoFs are {listed(DOFS)}.")
@@ -34,7 +33,6 @@ def as_matrix(value: object) -> object:
 
 
 def as_vector(value: object) -> object:
-    """{dof: value} as pairs, or six numbers."""
     rows = _entries(value, "six numbers")
     if isinstance(rows, dict):
         return _pairs(rows)
@@ -44,7 +42,7 @@ def as_vector(value: object) -> object:
 
 
 def _entries(value: object, requested: str) -> dict[object, object] | tuple[object, ...]:
-    """A mapping as a dict (pairs too), rows as a tuple."""
+    """A mapping or its pairs as a dict, rows as a tuple."""
     if value is None:
         return ()
     if isinstance(value, Mapping):

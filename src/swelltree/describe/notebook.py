@@ -12,19 +12,18 @@ if TYPE_CHECKING:
 
 
 def counted(number: int, word: str) -> str:
-    """A number with its noun: 1 body, 2 bodies."""
     plural = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
     return f"{number} {word if number == 1 else plural}"
 
 
 def in_notebook() -> bool:
-    """Does a kernel of Jupyter run this, which shows what a cell ends with?"""
+    """Whether this runs in a Jupyter kernel."""
     python = sys.modules.get("IPython")
     return python is not None and hasattr(python.get_ipython(), "kernel")
 
 
 def html_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A small table; every text is escaped."""
+    """HTML table with escaped text."""
     head = "".join(f'<th style="text-align:left">{escape(text)}</th>' for text in heads)
     body = "".join(
         "<tr>"

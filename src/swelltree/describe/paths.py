@@ -6,7 +6,8 @@ choices, counts) and what shapes a hull has no path that can be set.
 """
 
 import dataclasses
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest
@@ -19,12 +20,12 @@ MESHED = {"hull": "shapes the hull, from which panels and hydrodynamic data are 
 
 
 def is_path(path: str) -> bool:
-    """Does a name begin with a table of the system, as in "bodies.float.mass"?"""
+    """Whether a name begins with a table of the system, as in "bodies.float.mass"."""
     return path.split(".")[0] in {field.name for field in dataclasses.fields(System)}
 
 
 def number_paths(system: System) -> Iterator[str]:
-    """Paths of all numbers and rows of numbers that the description holds, those of hulls too."""
+    """Paths of all numbers and rows of numbers in the description, including hulls."""
     for field in dataclasses.fields(system):
         yield from _below(getattr(system, field.name), field.name)
 
@@ -38,7 +39,7 @@ def _below(value: object, path: str) -> Iterator[str]:
 
 
 def is_number(value: object) -> bool:
-    """Is it a real number, or a row or matrix of them? Counts and flags are none."""
+    """Whether a value is a real number or a row or matrix of them; counts and flags are not."""
     if isinstance(value, tuple):
         return bool(value) and all(is_number(entry) for entry in value)
     return isinstance(value, float)
@@ -53,7 +54,7 @@ def _is_pairs(value: object) -> bool:
 
 
 def parts_of(value: object) -> NamedValues:
-    """What a table or list holds, by key, name or place."""
+    """Entries of a table or list, by key, name or index."""
     if dataclasses.is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, dict):
@@ -66,11 +67,33 @@ def parts_of(value: object) -> NamedValues:
 
 
 def number_at(system: System, path: str) -> float | tuple:
-    """The number of a path: a float, or tuples of them."""
+    """Value of a path: a float or nested tuples of them."""
+    value = _found(system, path)
+    # a word such as "displacement" stands for a number
+    return _checked(_found(system.resolved, path) if isinstance(value, str) else value, path)
+
+
+def _found(system: System, path: str) -> object:
     value: object = system
     for key in path.split("."):
         value = _part(value, key, path)
-    return _checked(value, path)
+    return value
+
+
+def path_of(system: System, name: str) -> str | None:
+    """The path of a number by item and quantity ("float.mass"); None if no item states it."""
+    item, _, quantity = name.rpartition(".")
+    for table in dataclasses.fields(system):
+        rows = getattr(system, table.name)
+        parts = rows if isinstance(rows, tuple) else ()
+        if any(getattr(part, "name", None) == item for part in parts):
+            path = f"{table.name}.{item}.{quantity}"
+            try:
+                number_at(system, path)
+            except SwelltreeError:
+                continue
+            return path
+    return None
 
 
 def _part(value: object, key: str, path: str) -> object:
@@ -98,27 +121,33 @@ def _checked(value: object, path: str) -> float | tuple:
 
 
 def with_numbers(system: System, values: NamedValues) -> System:
-    """The system with other numbers, by path, checked again."""
+    """The system with other numbers, by path, checked again with all of them in place."""
+    tree: dict[str, Any] = {}
     for path, value in values.items():
         number_at(system, path)
-        changed = _changed(system, path.split("."), value)
-        assert isinstance(changed, System)
-        system = changed
-    return system
+        *above, last = path.split(".")
+        branch = tree
+        for key in above:
+            branch = branch.setdefault(key, {})
+        branch[last] = value
+    changed = _changed(system, tree)
+    assert isinstance(changed, System)
+    return changed
 
 
-def _changed(value: object, keys: list[str], number: object) -> object:
-    if not keys:
-        return number
-    key, *rest = keys
-    new = _changed(parts_of(value)[key], rest, number)
+def _changed(value: object, new: Any) -> object:
+    """The value with the numbers of a tree of keys replaced."""
+    if not isinstance(new, dict):
+        return new
+    old = parts_of(value)
+    parts = {key: _changed(old[key], below) for key, below in new.items()}
     if dataclasses.is_dataclass(value):
         # of two words for one quantity the other follows
-        return value.replace(**{key: new})  # pyright: ignore[reportAttributeAccessIssue]
+        return value.replace(**parts)  # pyright: ignore[reportAttributeAccessIssue]
     if isinstance(value, dict):
-        return {name: new if str(name) == key else part for name, part in value.items()}
-    parts = [(name, new if name == key else part) for name, part in parts_of(value).items()]
-    return tuple(parts) if _is_pairs(value) else tuple(part for _, part in parts)
+        return {name: parts.get(str(name), part) for name, part in value.items()}
+    rows = [(name, parts.get(name, part)) for name, part in old.items()]
+    return tuple(rows) if _is_pairs(value) else tuple(part for _, part in rows)
 
 
 def with_number_below(item: Described, path: str, value: Any) -> Described:
@@ -137,13 +166,15 @@ def with_number_below(item: Described, path: str, value: Any) -> Described:
         if float(value) != int(value):
             raise SwelltreeError(f"'{path}': {value} is not a whole number. Give one.")
         value = int(value)
-    changed = _changed(item, keys, value)
+    for key in reversed(keys):
+        value = {key: value}
+    changed = _changed(item, value)
     assert isinstance(changed, type(item))
     return changed
 
 
 def number_below(item: Description, path: str) -> float | tuple:
-    """The number of a sea, for example: "sea.spectrum.Hs"."""
+    """Value of a path within an item: "sea.spectrum.Hs"."""
     return _checked(_below_item(item, path), path)
 
 
@@ -152,3 +183,17 @@ def _below_item(item: Description, path: str) -> object:
     for key in path.split(".")[1:]:
         value = _part(value, key, path)
     return value
+
+
+def stated_unit(holder: object, keys: Sequence[str]) -> str:
+    """Unit of a number below an item, from the docstrings; empty where they give none."""
+    found = ""
+    for key in keys:
+        for cls in type(holder).__mro__ if isinstance(holder, Description) else ():
+            about = re.search(rf"\n\s+{key}: (.*?)(?=\n\s+\w+: |\n\n|\Z)", cls.__doc__ or "", re.S)
+            unit = about and re.search(r"\[([^\]]+)\]", about[1])
+            if unit:
+                found = " ".join(unit[1].split())
+                break
+        holder = parts_of(holder).get(key)
+    return found

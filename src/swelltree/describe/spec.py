@@ -26,7 +26,7 @@ from swelltree.describe.values import NamedValues, row_of
 
 
 def written_name(function: Callable[..., object]) -> str:
-    """The text "module:name" under which a case file can name a function."""
+    """The text "module:name" by which a case file refers to a function."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if not module or not name or "<" in name:
         what = "a lambda" if name and "<lambda>" in name else f"{name or function!r}"
@@ -67,18 +67,15 @@ SYNONYMS = {
 
 
 class Description:
-    """Base of everything a user describes."""
-
     kind: ClassVar[str] = "item"  # the word in messages: body, joint, force ...
     type: ClassVar[str] = ""  # the value of `type` in a case file, if there is a choice
 
     @property
     def label(self) -> str:
-        """How messages call this item: body 'float'."""
+        """Name in messages: body 'float'."""
         return _label(type(self), getattr(self, "name", None))
 
     def fail(self, text: str) -> SwelltreeError:
-        """The error to raise about this item."""
         return SwelltreeError(f"{self.label}: {text}")
 
     def replace(self, **changes: object) -> Self:
@@ -87,7 +84,7 @@ class Description:
         return type(self)(**{**values, **changes})
 
     def table(self) -> NamedValues:
-        """This item as a TOML table: plain values, defaults left out."""
+        """This item as a TOML table of plain values, without defaults."""
         fields = {field.name: field.default for field in dataclasses.fields(self)}  # pyright: ignore
         specified = {name: getattr(self, name) for name in fields}
         table = {
@@ -103,12 +100,12 @@ class Description:
 
 
 def differs(value: object, default: object) -> bool:
-    """Whether a value has to be written because it is not the default."""
+    """Whether a value differs from the default and must be written."""
     return type(value) is not type(default) or value != default
 
 
 def plain(value: object) -> object:
-    """A described value as TOML knows it."""
+    """A described value in TOML types."""
     if isinstance(value, Description):
         return value.table()
     if isinstance(value, tuple):
@@ -119,7 +116,7 @@ def plain(value: object) -> object:
 
 
 def within(cls: type[T], table: dict[object, object]) -> T:
-    """Make a part of an item from its table; a mistake in it becomes one of the item's field."""
+    """Build a part of an item from its table; errors name the item's field."""
     try:
         return cls(**{str(key): value for key, value in table.items()})
     except SwelltreeError as error:
@@ -148,7 +145,7 @@ def parts_of(cls: type, example: str) -> BeforeValidator:
 
 
 def short_repr(self: object) -> str:
-    """The call that makes this item, without values that are the defaults."""
+    """`repr`: the call that creates this item, without defaults."""
     parts: list[str] = []
     for field in dataclasses.fields(self):  # pyright: ignore
         value, default = getattr(self, field.name), field.default
@@ -160,7 +157,7 @@ def short_repr(self: object) -> str:
 
 
 class Readable:
-    """The plain signature of a class, made when it is asked for."""
+    """Signature of a class without validators, made on demand."""
 
     def __get__(self, instance: object, owner: type) -> inspect.Signature:
         return plain_signature(owner)
@@ -186,7 +183,7 @@ class InheritedHelp:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def description(cls: type[T]) -> type[T]:
-    """Make a class a frozen, checked description."""
+    """Class decorator: a frozen, validated description."""
     built = pydantic_dataclass(frozen=True, config=CONFIG, repr=False)(cls)
     if built.__repr__ is object.__repr__:
         built.__repr__ = short_repr
@@ -218,7 +215,7 @@ def _article(word: str) -> str:
 
 
 def _sentence(cls: type, name: object, error: ValidationError) -> str:
-    """The first mistake pydantic found, as a message of this package."""
+    """First validation error of pydantic as a message of this package."""
     mistake = error.errors()[0]
     # positional arguments come as numbers: turn them into field names
     fields = [field.name for field in dataclasses.fields(cls) if field.init]
@@ -253,7 +250,7 @@ def _sentence(cls: type, name: object, error: ValidationError) -> str:
 
 
 def help_of_arguments(item: object) -> dict[str, str]:
-    """What the docstring of a function or class says of each argument."""
+    """Help text of each argument in the docstring of a function or class."""
     return _arguments_in(inspect.getdoc(item) or "")
 
 
@@ -292,7 +289,7 @@ def plain_signature(cls: type) -> inspect.Signature:
 
 
 def _plain(hint: object) -> object:
-    """A type without what checks it; empty where nothing is said."""
+    """Type as text without validators."""
     if hint is Any:
         return inspect.Parameter.empty
     origin, parts = typing.get_origin(hint), typing.get_args(hint)

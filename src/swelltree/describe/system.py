@@ -43,26 +43,16 @@ from swelltree.describe.values import DOFS, NamedValues, as_text, row_of
 
 @runtime_checkable
 class Named(Protocol):
-    """What has a name."""
-
     @property
-    def name(self) -> str:
-        """Unique among its kind."""
-        ...
+    def name(self) -> str: ...
 
 
 @runtime_checkable
 class WithPoints(Protocol):
-    """What refers to points of bodies."""
-
     @property
-    def points(self) -> Mapping[str, Point]:
-        """They, by the names of the fields."""
-        ...
+    def points(self) -> Mapping[str, Point]: ...
 
-    def fail(self, text: str) -> SwelltreeError:
-        """The error to raise about it."""
-        ...
+    def fail(self, text: str) -> SwelltreeError: ...
 
 
 Item = TypeVar("Item", bound=Named)
@@ -119,7 +109,7 @@ class System(Description):
         contacts: points of bodies that may touch the seabed.
         rods: rigid slender bodies; each also stands in bodies, joints and forces as what it is
             made of.
-        winches: at end A of lines.
+        winches: at ends of lines.
         operations: stages in time that drive winches, catch and let go of loads.
         couplings: fixed relations between joint coordinates.
     """
@@ -168,7 +158,7 @@ class System(Description):
         self._check_flow()
 
     def _add_rods(self) -> None:
-        """Put what rods are made of into bodies, joints and forces, once."""
+        """Add the bodies, joints and forces of rods, once."""
         built = self.rod_parts
         for field, name in (("bodies", "body"), ("joints", "joint"), ("forces", "member")):
             new = tuple(getattr(parts, name) for parts in built)
@@ -230,7 +220,7 @@ class System(Description):
         return find_topology([body.name for body in self.bodies], self.joints, self._ties())
 
     def _ties(self) -> list[tuple[str, str]]:
-        """Bodies that cables connect; junctions and lines stand for themselves."""
+        """Connections by cables; junctions and lines are connections already."""
 
         def place(end: LineEnd) -> str:
             if isinstance(end, OnLine):
@@ -308,7 +298,7 @@ class System(Description):
         return text
 
     def __repr__(self) -> str:
-        """Name, size and mass: all items would fill pages."""
+        """Name, size and mass only."""
         masses = [body.mass for body in self.bodies]
         known = [mass for mass in masses if isinstance(mass, float | int)]
         facts = [
@@ -376,7 +366,7 @@ class System(Description):
                 )
 
     def _check_lengths(self) -> None:
-        """A length to be taken from the description must not be zero there."""
+        """Reject zero lengths where a length is taken from the description."""
         for joint in self.joints:
             if (
                 isinstance(joint, Distance)
@@ -466,7 +456,7 @@ class System(Description):
                 )
 
     def _check_reach(self, line: Line, a: Point, b: Point) -> None:
-        """An inextensible line between two fixed points must be long enough."""
+        """Reject an inextensible line shorter than the distance between its fixed ends."""
         if not a.body == b.body == WORLD_NAME:
             return
         gap = self._gap(a, b)
@@ -503,7 +493,7 @@ class System(Description):
             self._check_release(pto, pto.name in driver)
 
     def _check_release(self, pto: Force, driven: bool) -> None:
-        """A latch that holds must also be let go."""
+        """Reject a latch that is never released."""
         ways = {"latching": ("release_after", "release_force"), "declutching": ("off_for",)}
         fields = ways.get(pto.type, ())
         if fields and not driven and all(getattr(pto, field) is None for field in fields):

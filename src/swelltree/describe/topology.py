@@ -67,18 +67,17 @@ class Groups:
         self.above = {name: name for name in names}
 
     def add(self, name: str) -> None:
-        """One more name, connected to nothing."""
         self.above[name] = name
 
     def top(self, name: str) -> str:
-        """The name that stands for all that are connected to this one."""
+        """Representative of the group of a name."""
         while self.above[name] != name:
             self.above[name] = self.above[self.above[name]]
             name = self.above[name]
         return name
 
     def join(self, one: str, other: str) -> bool:
-        """Connect two names; false when they were connected already."""
+        """Connect two names; false if they were connected already."""
         one, other = self.top(one), self.top(other)
         self.above[one] = other
         return one != other
@@ -154,7 +153,7 @@ def _check_connected(
 def _spanning_tree(
     bodies: Sequence[str], joints: "Sequence[Joint]"
 ) -> "tuple[list[Joint], Groups]":
-    """Tree joints by Kruskal's rule: fewest DOFs first, in the order described among equals."""
+    """Tree joints by Kruskal's algorithm: fewest DOFs first, then in the described order."""
     groups = Groups((WORLD_NAME, *bodies))
     movable = [joint for joint in joints if not joint.layout().rows_only]
     tree: "list[Joint]" = []

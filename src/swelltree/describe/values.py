@@ -27,7 +27,6 @@ AXES = ("x", "y", "z")
 
 
 def as_extended(value: object) -> float:
-    """A number, infinity included."""
     if isinstance(value, str):
         raise ValueError(f"{shown(value)} is text. Give a number.")
     # scalar arrays of numpy and its relatives
@@ -45,7 +44,6 @@ def as_extended(value: object) -> float:
 
 
 def as_number(value: object) -> float:
-    """A finite number."""
     number = as_extended(value)
     if math.isinf(number):
         raise ValueError(f"{number} is not finite. Give a finite number.")
@@ -54,26 +52,22 @@ def as_number(value: object) -> float:
 
 @runtime_checkable
 class Traced(Protocol):
-    """What is used of a number that JAX is tracing."""
+    """Interface of traced JAX numbers."""
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """() of a single number."""
-        ...
+    def shape(self) -> tuple[int, ...]: ...
 
     @property
-    def dtype(self) -> np.dtype:
-        """Of the number."""
-        ...
+    def dtype(self) -> np.dtype: ...
 
 
 def is_traced(value: object) -> bool:
-    """Is it a number that JAX is tracing (`jit`, `grad`, `vmap`)? Works without importing JAX."""
+    """Whether JAX is tracing this number (`jit`, `grad`, `vmap`); does not import JAX."""
     return any(cls.__name__ == "Tracer" for cls in type(value).__mro__)
 
 
 def as_sea_number(value: object) -> object:
-    """A finite number, or one that JAX is tracing: seas are realised by JAX as well."""
+    """A finite or traced number: seas are also realised under JAX transformations."""
     if not (is_traced(value) and isinstance(value, Traced)):
         return as_number(value)
     if value.shape != ():
@@ -82,7 +76,7 @@ def as_sea_number(value: object) -> object:
 
 
 def as_seed(value: object) -> object:
-    """A whole number that is not negative, or one that JAX is tracing."""
+    """A non-negative integer, or a traced one."""
     if not (is_traced(value) and isinstance(value, Traced)):
         return as_count(value)
     if value.shape != () or value.dtype.kind not in "iu":
@@ -91,7 +85,7 @@ def as_seed(value: object) -> object:
 
 
 def row_of(value: object) -> tuple[object, ...] | None:
-    """The entries of a list, tuple or array; None for a text, a table and all without an order."""
+    """Entries of a list, tuple or array; None for anything else."""
     if isinstance(value, str | bytes | dict | set):
         return None
     try:
@@ -101,7 +95,6 @@ def row_of(value: object) -> tuple[object, ...] | None:
 
 
 def as_numbers(value: object) -> tuple[float, ...]:
-    """A row of finite numbers."""
     row = row_of(value)
     if row is None:
         raise ValueError(f"{shown(value)} is not a row of numbers. Give numbers in brackets.")
@@ -109,7 +102,6 @@ def as_numbers(value: object) -> tuple[float, ...]:
 
 
 def as_vector(value: object) -> tuple[float, ...]:
-    """Three finite numbers."""
     numbers = as_numbers(value)
     if len(numbers) != 3:
         raise ValueError(f"{list(numbers)} has {len(numbers)} numbers. Give three: x, y, z.")
@@ -117,7 +109,6 @@ def as_vector(value: object) -> tuple[float, ...]:
 
 
 def as_matrix(value: object) -> tuple[tuple[float, ...], ...]:
-    """Three rows of three finite numbers."""
     specified = row_of(value)
     if specified is None:
         raise ValueError(f"{shown(value)} is not a matrix. Give three rows of three numbers.")
@@ -130,12 +121,11 @@ def as_matrix(value: object) -> tuple[tuple[float, ...], ...]:
 
 
 def is_nested(value: object) -> bool:
-    """Whether a value is a row of rows."""
     return any(row_of(row) is not None for row in row_of(value) or ())
 
 
 def as_rotation(value: object) -> tuple[tuple[float, ...], ...]:
-    """A rotation matrix, or a quaternion (w, x, y, z) turned into its matrix."""
+    """Rotation matrix, or a quaternion (w, x, y, z) converted to one."""
     if not is_nested(value):
         quaternion = as_numbers(value)
         if len(quaternion) != 4:
@@ -174,7 +164,6 @@ def as_inertia(value: object) -> tuple[float | tuple[float, ...], ...]:
 
 
 def as_text(value: object) -> str:
-    """A text that is not empty."""
     if not isinstance(value, str):
         raise ValueError(f"{shown(value)} is not text. Give a name such as 'float'.")
     if not value or value != value.strip():
@@ -185,7 +174,7 @@ def as_text(value: object) -> str:
 
 
 def as_name(value: object) -> str:
-    """A name that can stand in "item.quantity" and in "body__Heave"."""
+    """A name that is valid in "item.quantity" and in "body__Heave"."""
     value = as_text(value)
     if not value.isprintable():
         raise ValueError(f"{shown(value)} holds a sign that cannot be printed. Use letters.")
@@ -198,7 +187,7 @@ def as_name(value: object) -> str:
 
 
 def as_axis(value: object) -> object:
-    """An axis: 'x', 'y', 'z' or a direction that is not zero."""
+    """Axis: 'x', 'y', 'z' or a nonzero direction."""
     if isinstance(value, str):
         if value not in AXES:
             raise ValueError(f"{shown(value)} is not an axis. Give 'x', 'y', 'z' or a vector.")
@@ -212,7 +201,6 @@ def as_axis(value: object) -> object:
 
 
 def as_dof(value: object) -> str:
-    """One of the six DoF names."""
     if not isinstance(value, str) or value not in DOFS:
         raise ValueError(
             f"{shown(value)} is not a degree of freedom.{suggest(value, DOFS)} They are "
@@ -222,7 +210,7 @@ def as_dof(value: object) -> str:
 
 
 def as_dofs(value: object) -> tuple[str, ...]:
-    """Different DoF names in the order Surge ... Yaw."""
+    """Distinct DOF names in the order Surge ... Yaw."""
     names = (value,) if isinstance(value, str) else row_of(value)
     if names is None:
         raise ValueError(
@@ -235,14 +223,14 @@ def as_dofs(value: object) -> tuple[str, ...]:
 
 
 def as_bool(value: object) -> bool:
-    """True or false, nothing that merely looks like it."""
+    """True or false; other types are rejected."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{shown(value)} is not true or false. Give one of these.")
     return bool(value)
 
 
 def as_names(value: object) -> tuple[str, ...]:
-    """A row of texts; one text alone is a row of one."""
+    """Tuple of texts; a single text becomes a tuple of one."""
     names = (value,) if isinstance(value, str) else row_of(value)
     if names is None:
         raise ValueError(f"{shown(value)} is not a row of names. Give names in brackets.")
@@ -256,7 +244,6 @@ def as_names(value: object) -> tuple[str, ...]:
 
 
 def as_count(value: object) -> int:
-    """A whole number that is not negative."""
     number = as_number(value)
     if number != int(number) or number < 0:
         raise ValueError(f"{shown(value)} is not a whole number. Give 0, 1, 2 ...")

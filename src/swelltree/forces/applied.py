@@ -55,7 +55,7 @@ class Applied:
 
 @pytree("names")
 class AppliedForces(HasNonlinearity, HasLinearForm, Reports):
-    """All applied forces and torques, counted as work done on the system."""
+    """All applied forces and torques; their work is external."""
 
     elements: tuple[Applied, ...]
     names: tuple[str, ...]
@@ -123,6 +123,5 @@ class AppliedForces(HasNonlinearity, HasLinearForm, Reports):
 
 
 def applied_forces(model: Model) -> tuple[Applied, ...]:
-    """The applied forces of a model."""
     effect = model.effect(AppliedForces)
     return () if effect is None else effect.elements

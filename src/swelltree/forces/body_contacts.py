@@ -39,7 +39,7 @@ TINY = 1e-300  # of squares of lengths: the direction of a vector of no length i
 
 @pytree("names", "shapes", "body_a", "body_b", "item")
 class BodyContacts(Impulsive, StoresElastically, HasParameters, Reports):
-    """All contacts between bodies (e of them, with k points)."""
+    """All contacts between bodies (e contacts with k points)."""
 
     size: Array  # (e, 3) half lengths of a box; radius, radius, half length of round shapes
     radius: Array  # (e,)
@@ -57,6 +57,7 @@ class BodyContacts(Impulsive, StoresElastically, HasParameters, Reports):
     names: tuple[str, ...]
 
     kind: ClassVar[str] = "body_contact"
+    direct: ClassVar[tuple[str, ...]] = ("stiffness", "dissipation", "friction", "slip_speed")
 
     def loads(self, model: Model, now: Instant) -> Loads:
         motion, item = now.motion, np.array(self.item)
@@ -156,7 +157,6 @@ def too_long_step(model: Model, step: float) -> str:
 
 
 def build_body_contacts(system: System, layout: Layout) -> BodyContacts | None:
-    """All contacts between bodies of a system; None without any."""
     items = [force for force in system.forces if isinstance(force, BodyContact)]
     if not items:
         return None

@@ -93,7 +93,7 @@ class Bushings(StoresElastically, HasNonlinearity, HasParameters, Reports):
 
 
 def _conjugate(turn: Array, g: Array) -> Array:
-    """Moment of a derivative by the rotation vector."""
+    """Moment conjugate to a derivative with respect to the rotation vector."""
     xp = namespace(turn)
     square = dot(turn, turn)
     is_small = square < SERIES_LIMIT
@@ -104,7 +104,6 @@ def _conjugate(turn: Array, g: Array) -> Array:
 
 
 def build_bushings(system: System, layout: Layout) -> Bushings | None:
-    """All bushings of a system; None without any."""
     items = [force for force in system.forces if isinstance(force, Bushing)]
     if not items:
         return None

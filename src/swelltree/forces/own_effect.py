@@ -36,8 +36,8 @@ from swelltree.model.capabilities import (
 )
 from swelltree.model.effect import Effect, Instant
 from swelltree.model.model import Model
+from swelltree.model.own_functions import TRACED, untraceable, where_of
 from swelltree.multibody.tree import PointMotion, point_motion, spread
-from swelltree.pto.controllers.law_checks import TRACED, untraceable, where_of
 
 T = TypeVar("T")
 STATIC = (str, bool)  # fields of these types are not numbers: changing them recompiles
@@ -91,19 +91,18 @@ def effect(cls: type[T]) -> type[T]:
 
 
 def _is_felt(feels: object) -> bool:
-    """Is it a tuple of parts of the environment, or found by a property?"""
+    """Whether `feels` is a tuple of environment names or a property."""
     return isinstance(feels, property) or (
         isinstance(feels, tuple) and set(feels) <= set(ENVIRONMENT)
     )
 
 
 def _abstract(cls: type) -> set[str]:
-    """Names of the methods that a class asks for."""
+    """Abstract methods of a class."""
     return {name for name, x in vars(cls).items() if getattr(x, "__isabstractmethod__", False)}
 
 
 def build_own_effects(system: System) -> list[Effect]:
-    """The users' own effects of a system."""
     return [_built(item) for item in system.forces if isinstance(item, OwnEffect)]
 
 
@@ -122,7 +121,7 @@ def _built(item: OwnEffect) -> Effect:
 
 
 def check_own_effects(model: Model, now: Instant) -> None:
-    """Ask every own effect once, at the start, and say what is wrong with its answer."""
+    """Evaluate every user effect once at the start and validate its result."""
     n = model.layout.n_bodies
     for each in having(model, WrittenByUser):
         what = f"effect '{each.names[0]}'"
@@ -148,7 +147,7 @@ def check_own_effects(model: Model, now: Instant) -> None:
 
 
 def _check_traceable(model: Model, each: Effect, now: Instant, what: str) -> None:
-    """Trace an own effect once: what numpy lets pass, such as an if on a state, may not compile."""
+    """Trace a user effect once: NumPy code, such as an `if` on a state, may not compile."""
     from swelltree.jit import jax
 
     requested: dict[Callable[..., object], Callable[[Instant], Array]] = {

@@ -17,7 +17,6 @@ NAMES = ("barges", "hinge_barge", "oswec", "rm3", "spar", "sphere", "tank")
 
 
 def main(argv: list[str]) -> None:
-    """Compute and write."""
     if not argv or argv[0] not in NAMES:
         name = argv[0] if argv else ""
         raise SwelltreeError(

@@ -15,6 +15,7 @@ from swelltree.describe import (
     Hinge,
     IrregularSea,
     Jonswap,
+    LinearDamping,
     LinearMooring,
     LinearPto,
     System,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 LENGTH, WIDTH, HEIGHT, DRAFT = 75.0, 25.0, 12.5, 7.5  # of a barge [m]
 SPACING = 80.0  # between the middles [m]
 DAMPING = 1.0e9  # of the power take-off on each hinge [N m s/rad]
+ROLL_DAMPING = 1.0e8  # of eddies at the bilges, 5 % of critical damping [N m s/rad]
 # [rad/s]; the water between two barges sloshes at 1.06 rad/s, which asks for smaller steps there
 RESONANCE = (1.02, 1.06, 1.1, 1.14)
 OMEGA = np.union1d(
@@ -37,6 +39,8 @@ HEADINGS_DEG = (0.0, 15.0, 30.0, 45.0, 60.0)  # and their mirror images
 
 def barges(damping: float = DAMPING) -> Ready:
     """Three barges of 75 m, two hinges with power take-offs, a mooring on the first barge.
+
+    The damping of roll is not of the source, whose waves come from ahead.
 
     Args:
         damping: of each power take-off [N m s/rad].
@@ -71,6 +75,10 @@ def _system(damping: float = DAMPING) -> System:
                 a,
                 stiffness={"Surge": 6.25e5, "Sway": 6.25e5, "Yaw": 3.906e8},
                 damping={"Surge": 9.88e5, "Sway": 9.88e5, "Yaw": 6.176e8},
+            ),
+            *(
+                LinearDamping(f"bilges{i + 1}", x, {"Roll": ROLL_DAMPING})
+                for i, x in enumerate((a, b, c))
             ),
         ),
     )

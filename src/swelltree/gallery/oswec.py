@@ -55,12 +55,13 @@ def oswec(damping: float = 12e3, *, angle: float = 0.0) -> Ready:
         ptos=(LinearPto("pto", joint="hinge", damping=damping),),
         water=Water(rho=1000.0, depth=DEPTH),
     )
-    sea = IrregularSea(Jonswap(Hs=2.5, Tp=8.0), seed=1, ramp=40.0)
+    # higher waves tilt the flap by more than the 15 degrees of linear hydrostatics
+    sea = IrregularSea(Jonswap(Hs=1.2, Tp=8.0), seed=1, ramp=40.0)
     return Ready(system, data_file("oswec"), sea, "OSWEC example of WEC-Sim")
 
 
 def compute() -> xr.Dataset:
-    """The data again: some minutes."""
+    """Recompute the data: some minutes."""
     from swelltree.hydro.bem.run import run_bem
 
     return run_bem(oswec().system, OMEGA, np.radians(HEADINGS_DEG).tolist())

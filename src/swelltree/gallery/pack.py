@@ -38,7 +38,7 @@ STORED_VARIABLES = (
 
 
 def sound(data: xr.Dataset) -> xr.Dataset:
-    """The frequencies below the first at which the data contradict themselves too much."""
+    """Frequencies below the first at which the data violate the checks too much."""
     worst = np.any([contradictions(data, name)[1].any(axis=1) for name in RESIDUALS], axis=0)
     omega = data["omega"].values
     end = omega[worst].min(initial=np.inf)
@@ -46,7 +46,7 @@ def sound(data: xr.Dataset) -> xr.Dataset:
 
 
 def write(data: xr.Dataset, path: Path) -> None:
-    """Write what a run needs, small: single precision, compressed, complex as (re, im)."""
+    """Write compactly what a run needs: single precision, compressed, complex as (re, im)."""
     import xarray as xr
 
     data = data[list(STORED_VARIABLES)]
@@ -72,7 +72,6 @@ def write(data: xr.Dataset, path: Path) -> None:
 
 
 def data_file(name: str) -> Path:
-    """Location of the data of that name in the package."""
     return Path(str(resources.files("swelltree.gallery").joinpath("data", f"{name}.nc")))
 
 
@@ -111,14 +110,14 @@ class Ready:
 
     @property
     def hydro(self) -> xr.Dataset:
-        """Hydrodynamic data, by a BEM run of this project."""
+        """Hydrodynamic data from a BEM run of this project."""
         from swelltree.hydro.readers.read import read_hydro
 
         return read_hydro(self.file, check=False).drop_vars(list(self.apart))
 
     @property
     def bare(self) -> System:
-        """The description without hulls, for hydrodynamic data of another code."""
+        """The description without hulls, for hydrodynamic data of other codes."""
         bodies = tuple(body.replace(hull=None) for body in self.system.bodies)
         return self.system.replace(bodies=bodies)
 

@@ -108,7 +108,7 @@ def spar_hull(thickness: float) -> Axisymmetric:
 
 
 def compute() -> xr.Dataset:
-    """The data again: ten minutes."""
+    """Recompute the data: about ten minutes."""
     from swelltree.hydro.bem.run import run_bem
 
     buoy, spar = rm3().system.bodies

@@ -50,7 +50,7 @@ def tank(losses: Losses | None = None) -> Ready:
         {"Pitch": PITCH_STIFFNESS},
         losses,
     )
-    wave = RegularWave(amplitude=0.03, omega=5.0, ramp=10.0)
+    wave = RegularWave(amplitude=0.025, omega=5.0, ramp=10.0)
     return Ready(
         system, data_file("tank"), wave, "Ó Catháin et al. (2006); Paparella et al. (2015)"
     )

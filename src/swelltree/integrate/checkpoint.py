@@ -42,12 +42,10 @@ DAMAGED = (
 
 
 def path(folder: Path, number: int) -> Path:
-    """File of a chunk."""
     return folder / f"chunk_{number:06d}.npz"
 
 
 def index(file: Path) -> int:
-    """Number of the chunk of a file."""
     match = re.fullmatch(r"chunk_(\d{6,})", file.stem)
     if match is None:
         raise SwelltreeError(f"checkpoint '{file}': this is not a checkpoint file.")
@@ -55,7 +53,7 @@ def index(file: Path) -> int:
 
 
 def prepare(folder: Path, resume: bool) -> None:
-    """Make the folder, and refuse one in use unless the run is to be resumed."""
+    """Create the folder; a folder with checkpoints is rejected unless the run is resumed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -74,7 +72,7 @@ def prepare(folder: Path, resume: bool) -> None:
 def write(
     file: Path, key: str, number: int, times: np.ndarray, carry: Carry, outputs: Tree
 ) -> None:
-    """Write one chunk; a crash leaves either the whole file or none."""
+    """Write one chunk atomically."""
     arrays = {f"carry_{i}": x for i, x in enumerate(leaves_of(carry))}
     arrays |= {f"outputs_{i}": x for i, x in enumerate(leaves_of(outputs))}
     try:
@@ -144,7 +142,7 @@ def read(
 
 @contextmanager
 def _opened(file: Path) -> Iterator[zipfile.ZipFile]:
-    """The archive in a regular file; a pipe would never end."""
+    """The archive in a regular file; reading a pipe could block for ever."""
     handle = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(handle, "rb") as stream:
         if is_special(os.fstat(stream.fileno()).st_mode):
@@ -185,7 +183,7 @@ def _member(archive: zipfile.ZipFile, name: str, like: Tree = None) -> Tree:
 
 
 def _head(stream: Tree, name: str) -> tuple[tuple[int, ...], bool, np.dtype]:
-    """Shape, order and kind of an array file, as numpy writes them and in no other way."""
+    """Shape, order and dtype of an array file, strictly in NumPy's format."""
     start = stream.read(10)
     found = None
     if start[:8] == b"\x93NUMPY\x01\x00":

@@ -93,7 +93,7 @@ class ChunkedRun:
     folder: Tree = None
 
     def outputs_by_chunk(self) -> Iterator[Tree]:
-        """Outputs chunk by chunk, without padding, never more than one from disk at a time."""
+        """Outputs by chunk, without padding; at most one chunk of the disk in memory."""
         left = len(self.times)
         for part in self.parts:
             part = self.read(part) if isinstance(part, Path) else part
@@ -107,7 +107,7 @@ class ChunkedRun:
 
     @property
     def outputs(self) -> Tree:
-        """Outputs at all times reached, as one tree; None when there are none."""
+        """Outputs at all times reached as one tree; None without any."""
         parts = list(self.outputs_by_chunk())
         if not parts:
             return None
@@ -154,7 +154,6 @@ class _Rows:
         self.values = np.empty(shape, dtype) if self.file is None else np.empty(0)
 
     def put(self, first: int, rows: np.ndarray) -> None:
-        """Write some rows."""
         if self.file is None:
             self.values[first : first + len(rows)] = rows
             return
@@ -162,7 +161,7 @@ class _Rows:
         self.file.write(np.ascontiguousarray(rows, self.dtype).tobytes())
 
     def array(self) -> np.ndarray:
-        """All rows; the file goes with the array."""
+        """All rows; the file is removed with the array."""
         if self.file is None:
             return self.values
         with self.file:
@@ -171,7 +170,7 @@ class _Rows:
 
 
 def _reserved(size: int) -> IO[bytes] | None:
-    """A temporary file with room for so many bytes; None where the disk has none."""
+    """A temporary file of reserved size; None if the disk is full."""
     file = tempfile.TemporaryFile(prefix="swelltree-")  # noqa: SIM115
     try:
         if hasattr(os, "posix_fallocate"):
@@ -185,7 +184,7 @@ def _reserved(size: int) -> IO[bytes] | None:
 
 
 def chunk_times(times: np.ndarray, chunk: int) -> list[np.ndarray]:
-    """Cut the times into pieces of equal length, the last padded with the last time."""
+    """Divide the times into chunks of equal length, the last padded with the last time."""
     pieces = [times[i : i + chunk] for i in range(0, len(times), chunk)]
     if pieces:
         pieces[-1] = np.pad(pieces[-1], (0, chunk - len(pieces[-1])), mode="edge")
@@ -294,7 +293,6 @@ class _Store:
     spill: Tree = None
 
     def read(self, path: Path) -> Tree:
-        """Outputs in a file."""
         return self._both(path)[1]
 
     def _both(self, path: Path) -> tuple[Tree, Tree]:
@@ -302,7 +300,7 @@ class _Store:
         return files.read(path, self.key, piece, self.carry, self.like)
 
     def known(self, number: int) -> tuple[Tree, Tree] | None:
-        """State after a chunk of an earlier run and its outputs or their file."""
+        """State after a chunk of an earlier run, and its outputs or their file."""
         if self.folder is None or not self.resume:
             return None
         path = files.path(self.folder, number)
@@ -313,7 +311,7 @@ class _Store:
         return new, outputs if self._stays(outputs) else path
 
     def stored(self, number: int, new: Tree, outputs: Tree) -> Tree:
-        """The outputs of a chunk that was computed, or the file that holds them."""
+        """Outputs of a computed chunk, or the file that holds them."""
         self.like = outputs
         if self.folder is None and not self._stays(outputs):
             self.spill = tempfile.TemporaryDirectory(prefix="swelltree-")
@@ -330,11 +328,11 @@ class _Store:
         return outputs if self._stays(outputs) else path
 
     def keep_shapes(self) -> None:
-        """Let go of outputs, which are kept for their shapes alone from now on."""
+        """Release outputs of which only the shapes are needed."""
         if self.like is not None:
             self.like = mapped(lambda x: np.broadcast_to(np.zeros((), x.dtype), x.shape), self.like)
 
     def _stays(self, outputs: Tree) -> bool:
-        """Do so many chunks like this one stay in memory?"""
+        """Whether this number of such chunks fits into memory."""
         size = sum(x.nbytes for x in leaves_of(outputs))
         return size * len(self.pieces) <= LARGE if self.keep is None else self.keep

@@ -15,7 +15,7 @@ SUFFIXES = ("_max", "_min", "_mean")
 
 
 class Extremes(NamedTuple):
-    """What is known of channels since the last sample; {name: array} each but the last two."""
+    """Extremes of channels since the last sample; {name: array} each but the last two."""
 
     largest: dict[str, Array]
     smallest: dict[str, Array]
@@ -32,7 +32,7 @@ def nothing_known(channels: dict[str, Shaped]) -> Extremes:
 
 
 def known_now(channels: dict[str, Array]) -> Extremes:
-    """Just after a sample with these values."""
+    """Extremes just after a sample."""
     now = {name: namespace(x).asarray(x, dtype=float) for name, x in channels.items()}
     zero = mapped(lambda x: np.zeros(x.shape), now)
     return Extremes(now, now, zero, now, np.zeros(()), np.ones((), bool))

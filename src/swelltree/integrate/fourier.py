@@ -19,7 +19,7 @@ BY_MATRIX = 25  # harmonics up to which products with matrices beat the Fourier 
 
 @pytree("harmonics")
 class Basis:
-    """A period, its nodes, and the matrices between coefficients and values."""
+    """Period, nodes, and matrices between coefficients and values."""
 
     omega: Array  # rad/s, fundamental frequency
     time: Array  # (nodes,) s
@@ -64,7 +64,7 @@ def basis(period: float, harmonics: int, nodes: int | None = None) -> Basis:
 
 @functools.lru_cache(maxsize=8)
 def _matrices(omega: float, harmonics: int, count: int) -> tuple[np.ndarray, ...]:
-    """Values, rates, second rates and projection; made when first asked for."""
+    """Matrices of values, rates, second rates and projection, cached."""
     k = np.arange(1, harmonics + 1) * omega
     # all angles are multiples of one
     angle = np.outer(np.arange(count), np.arange(1, harmonics + 1)) % count
@@ -92,7 +92,7 @@ def at_nodes(basis: Basis, coefficients: Array) -> tuple[Array, Array, Array]:
 
 
 def to_coefficients(basis: Basis, values: Array) -> Array:
-    """Series (2N + 1, u) that fits values at the nodes (nodes, u) best."""
+    """Series (2N + 1, u) by least squares from values at the nodes (nodes, u)."""
     n, count = basis.harmonics, basis.time.shape[0]
     if n <= BY_MATRIX:
         return basis.project @ values
@@ -102,7 +102,7 @@ def to_coefficients(basis: Basis, values: Array) -> Array:
 
 
 def good_size(least: int) -> int:
-    """The smallest number 4, 5 or 6 times a power of two that is not less."""
+    """The smallest number 4, 5 or 6 times a power of two above a minimum."""
     power = 2 ** max(int(np.ceil(np.log2(max(least, 1) / 8))), 0)
     return min(k * power for k in (4, 5, 6, 8) if k * power >= least)
 

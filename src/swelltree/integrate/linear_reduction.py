@@ -20,7 +20,7 @@ REL_TOL = 1e-9  # of the scaled system: a direction that is not reached or not s
 
 @dataclass(frozen=True)
 class Parts:
-    """A system as the sum of one that drifts or grows and one that decays."""
+    """A system as the sum of an unstable or drifting part and a stable part."""
 
     unrestrained: StateSpace
     decaying: StateSpace
@@ -30,7 +30,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Reduced:
-    """A smaller system, what it costs, and the scaled Hankel singular values."""
+    """Reduced system, its error bound, and scaled Hankel singular values."""
 
     system: StateSpace
     n_unrestrained: int
@@ -63,7 +63,7 @@ def split_unrestrained(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> Parts:
 
 
 def _diagonal_scale(A: np.ndarray) -> np.ndarray:
-    """Units of the states in which no entry of A is needlessly large."""
+    """Scales of the states that balance A."""
     from scipy.linalg import matrix_balance
 
     if A.shape[0] == 0:
@@ -72,7 +72,7 @@ def _diagonal_scale(A: np.ndarray) -> np.ndarray:
 
 
 def frequencies(A: np.ndarray, count: int = 400) -> np.ndarray:
-    """Where a response can be large: zero, a wide grid, and about every mode [rad/s]."""
+    """Frequencies of possible peaks: zero, a wide grid, and near every mode [rad/s]."""
     poles = np.linalg.eigvals(A)
     size = np.abs(poles)
     if size.size == 0 or size.max() == 0:
@@ -102,7 +102,7 @@ def channel_scales(peak: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def scaled_channels(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Those factors for a system that decays."""
+    """Channel scale factors of a stable system."""
     if A.shape[0] == 0:
         return np.ones(C.shape[0]), np.ones(B.shape[1])
     return channel_scales(np.abs(response(A, B, C, frequencies(A))).max(axis=0))
@@ -173,7 +173,6 @@ def _largest_gap(one: StateSpace, two: StateSpace, omega: np.ndarray, known: np.
 
 
 def _joined(one: StateSpace, two: StateSpace) -> StateSpace:
-    """Sum of two systems."""
     k, n = one[0].shape[0], two[0].shape[0]
     A = np.zeros((k + n, k + n))
     A[:k, :k], A[k:, k:] = one[0], two[0]
@@ -236,14 +235,14 @@ def _staircase(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def comparable(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, StateSpace]:
-    """Units of the states that make them comparable, and the system in them."""
+    """Scales of the states that make them comparable, and the scaled system."""
     scale = _diagonal_scale(A)
     B, C = B / scale[:, None], C * scale
     return scale, (A * scale / scale[:, None], B, C)
 
 
 def minimal(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> StateSpace:
-    """The part that can be both moved and seen: the same response with fewest states."""
+    """Minimal realisation: the controllable and observable part."""
     _, (A, B, C) = comparable(A, B, C)
     Q = reached(A, B)
     size = np.linalg.norm(C, axis=1)

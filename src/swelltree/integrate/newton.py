@@ -4,6 +4,12 @@ The loop runs on the host around one program that gives residual and Jacobian to
 Jacobians (a body free to drift in equilibrium) are met by the smallest step that solves the linear
 equations best. `attach_gradient` makes the solution differentiable afterwards; `newton_traced` does
 all in one graph, for use under `jit` and `vmap`.
+
+Four Newton iterations stay apart. The closure of loops (`compiler.assembly`) is NumPy, so that a
+model compiles before JAX is imported. Catenaries (`mooring.catenary`) are many small convex
+problems at once, within every evaluation of the forces. Periodic solutions share `continuation`,
+but measure a step by the error of the motion and solve large problems by Krylov steps. Implicit
+time steps keep their matrix from step to step.
 """
 
 from __future__ import annotations
@@ -25,7 +31,7 @@ RANK_TOLERANCE = 1e-12  # singular values below this fraction of the largest cou
 WEAK = (1e-2, 1e-4, 1e-6)
 WELL = 0.25  # of the sum of squares: what is left after a step without weak directions
 SHORTEST = 2.0**-12  # min fraction of a step that the line search tries
-SMALLEST_CONTINUATION = 1e-4
+SMALLEST_CONTINUATION = 5e-5  # min step along the path
 
 
 @dataclass(frozen=True)
@@ -104,8 +110,36 @@ def _iterate(
     return x, Code.SUCCESS if history[-1] <= tol else Code.TOO_MANY_STEPS
 
 
+def continuation(
+    attempt: Callable[[float, float, np.ndarray], np.ndarray | None],
+    x: np.ndarray,
+    step: float,
+    smallest: float,
+    largest: float = 1.0,
+) -> tuple[np.ndarray, float]:
+    """The last solution on the way from 0 to 1, and how far it is.
+
+    Args:
+        attempt: ``attempt(goal, reached, x)``: the solution at a fraction from that before, None
+            where there is none.
+        x: solution at 0.
+        step: first one; steps double after success and halve after failure.
+        smallest: step that is tried.
+        largest: step that is tried.
+    """
+    reached = 0.0
+    while reached < 1.0 and step >= smallest:
+        goal = min(1.0, reached + step)
+        found = attempt(goal, reached, x)
+        if found is None:
+            step *= 0.5
+        else:
+            x, reached, step = found, goal, min(2.0 * step, largest)
+    return x, reached
+
+
 def _stiff_steps(jacobian: np.ndarray, r: np.ndarray, max_step: float) -> Iterator[np.ndarray]:
-    """Steps without the directions of small stiffness, as far as they are short enough."""
+    """Steps without the directions of small stiffness, if these are short enough."""
     U, size, Vt = np.linalg.svd(jacobian, full_matrices=False)
     for weak in WEAK:
         kept = int((size > weak * size.max(initial=0.0)).sum())
@@ -152,23 +186,19 @@ def newton(
 
         return _iterate(evaluate, x, tol, max_iterations, max_step, history)
 
-    x = np.asarray(x0, float)
-    reached, stride = 0.0, 1.0
+    def attempt(goal: float, _: float, x: np.ndarray) -> np.ndarray | None:
+        nonlocal code
+        x_new, code = solve(goal, x)
+        return x_new if code is Code.SUCCESS else None
+
+    x, reached = np.asarray(x0, float), 0.0
     x_new, code = solve(1.0, x)
     if path is None or code is Code.SUCCESS:
         x, reached = x_new, 1.0
     else:
-        # walk the path in strides that double after success and halve after failure
         x, code = solve(0.0, x)
-        while code is Code.SUCCESS and reached < 1.0:
-            goal = min(1.0, reached + stride / 2)
-            x_new, outcome = solve(goal, x)
-            if outcome is Code.SUCCESS:
-                x, reached, stride = x_new, goal, 2 * stride
-            else:
-                stride /= 2
-                if stride < SMALLEST_CONTINUATION:
-                    code = outcome
+        if code is Code.SUCCESS:
+            x, reached = continuation(attempt, x, 0.5, SMALLEST_CONTINUATION)
     r = np.asarray(both(args, x)[0])
     message = describe(code, what="Newton iteration")
     return NewtonResult(x, code, message, r, tuple(history), reached)

@@ -112,7 +112,7 @@ def padded_corners(times: Array) -> Array:
 
 
 class Carry(NamedTuple):
-    """Everything the stepper remembers, and all a checkpoint needs to hold."""
+    """Stepper state, as stored in a checkpoint."""
 
     t: Array  # time [s]
     y: Tree  # value, any tree
@@ -172,7 +172,7 @@ def start(t0: float, y0: Tree, *, first_step: float = 0.0, events: int = 0) -> C
 
 
 class Attempt(NamedTuple):
-    """What one attempt at a step gives."""
+    """Result of one attempt at a step."""
 
     y: Tree  # value at the end of the step
     error: Tree  # estimate of its error, or None for a fixed-step method

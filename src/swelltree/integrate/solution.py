@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 
 class Code(enum.IntEnum):
-    """Result of a solve; 0 is success."""
-
     SUCCESS = 0
     STEP_TOO_SMALL = 1
     NOT_FINITE = 2
@@ -69,7 +67,7 @@ AFTERWARDS = (Code.LOOP_OPEN, Code.ENERGY_LOST, Code.LOOP_SINGULAR)
 
 
 def describe(code: Array, time: Array = None, *, what: str = "time stepping") -> str:
-    """The message of a code, with the time at which it happened."""
+    """Message of a code with its time."""
     code = Code(int(code))
     if code is Code.SUCCESS:
         return f"{what}: {_TEXT[code]}."
@@ -83,7 +81,7 @@ def describe(code: Array, time: Array = None, *, what: str = "time stepping") ->
 
 @functools.lru_cache(maxsize=1)
 def _libraries() -> ThreadpoolController:
-    """The libraries with threads; looking for them takes milliseconds."""
+    """Libraries with thread pools; looking for them takes milliseconds."""
     # scipy brings a library of its own, which must be there by now
     importlib.import_module("scipy.linalg")
 
@@ -91,7 +89,7 @@ def _libraries() -> ThreadpoolController:
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Context in which numpy and scipy use one thread."""
+    """Context that limits NumPy and SciPy to one thread."""
     return _libraries().limit(limits=1)
 
 
@@ -110,7 +108,7 @@ def lapack() -> ModuleType:
 
 
 class Factor:
-    """LU of a matrix; a singular one gives numbers that are not finite."""
+    """LU factors of a matrix; a singular matrix gives results that are not finite."""
 
     def __init__(self, A: np.ndarray) -> None:
         self.lu, self.pivots, info = lapack().dgetrf(A)

@@ -35,7 +35,7 @@ CHUNK = 200  # samples between two moves of the progress bar
 
 
 def run_key(*parts: object) -> str:
-    """Hash of the parts, of the package and of the versions used."""
+    """Hash of the parts, of the package and of library versions."""
     contents = Contents()
     return hashed(*versions(), *(contents.of(part) for part in parts))
 
@@ -51,12 +51,12 @@ class Stepper(ABC):
     @property
     @abstractmethod
     def identity(self) -> tuple[object, ...]:
-        """All that the steps depend on besides the first state and the output times."""
+        """Everything that the steps depend on besides the first state and the output times."""
 
     @property
     @abstractmethod
     def coordinates(self) -> str:
-        """What its states are made of, in words: only there can another run go on."""
+        """Layout of its states in words; continued runs must agree in it."""
 
     @abstractmethod
     def start(self) -> Tree:
@@ -68,7 +68,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def engine(self, times: np.ndarray) -> str:
-        """What computes a chunk of such output times, and why: see `Program.engine`."""
+        """Engine of a chunk with these output times, and why: see `Program.engine`."""
 
     @abstractmethod
     def continue_from(self, task: Tree, state: Tree, times: np.ndarray) -> tuple[Stepper, Tree]:
@@ -82,28 +82,28 @@ class Stepper(ABC):
 
     @abstractmethod
     def blank(self, count: int) -> Tree:
-        """So many possible samples: they give shapes, and what `observe` is compiled with."""
+        """Preallocated samples; they give shapes, and `observe` is compiled with them."""
 
     @abstractmethod
     def observe(self, times: np.ndarray, samples: Tree) -> dict[str, Array]:
-        """All channels of samples, time first; a time that is NaN is ignored."""
+        """All channels of samples, time first; NaN times are ignored."""
 
     @abstractmethod
     def end(self, state: Tree) -> tuple[Tree, float]:
-        """What another run goes on from, and its time [s]."""
+        """State from which another run continues, and its time [s]."""
 
     @abstractmethod
     def failure(self, state: Tree, code: Code) -> tuple[Code, str]:
-        """Where and why a run that ended with a code stopped, as a message."""
+        """Message about where and why a run stopped with a code."""
 
     @abstractmethod
     def about(self, state: Tree) -> dict[str, Tree]:
-        """Numbers and words about the steps, for the attributes of a result."""
+        """Statistics of the steps for the attributes of a result."""
 
 
 @dataclass(frozen=True)
 class Driven:
-    """A run as it was driven: its chunks, and how it ended."""
+    """A driven run: its chunks, and how it ended."""
 
     stepper: Stepper
     chunks: ChunkedRun
@@ -113,7 +113,6 @@ class Driven:
 
     @property
     def times(self) -> np.ndarray:
-        """Output times reached [s]."""
         return self.chunks.times
 
     @property
@@ -122,7 +121,6 @@ class Driven:
         return self.chunks.carry
 
     def channels(self) -> dict[str, np.ndarray]:
-        """All channels at all times reached."""
         return gathered(self._observed(), len(self.times))
 
     def streamed(
@@ -204,7 +202,7 @@ def drive(stepper: Stepper, times: np.ndarray, **options: Unpack[OutputOptions])
 
 
 def samples_per_chunk(chunk: int | None, times: np.ndarray) -> int:
-    """Samples that one program has room for: those asked for, or the usual ones, as there are."""
+    """Number of samples per program call: as requested or the default, at most all."""
     if chunk is not None and chunk < 1:
         raise SwelltreeError(f"chunk {chunk} is not a number of samples. Give one or more.")
     return min(CHUNK if chunk is None else chunk, len(times))

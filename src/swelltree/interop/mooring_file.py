@@ -203,7 +203,7 @@ def _depth_of_anchors(file: MooringFile) -> float:
 
 
 def _places(file: MooringFile) -> Iterator[tuple[str, PointRow | RodRow, Triple]]:
-    """Section, row and place of what is given in the world."""
+    """Section, row and index of coordinates in world axes."""
     for point in file.points:
         if point.attachment in IN_THE_WORLD:
             yield "points", point, point.position

@@ -57,7 +57,7 @@ MOVING = ("free", "pinned", "coupledpinned")  # bodies that the file itself desc
 
 @dataclass(frozen=True)
 class Frame:
-    """Where something is in the world as described, and what it is called."""
+    """Described pose of a carrier, and its name."""
 
     body: str
     position: np.ndarray
@@ -82,17 +82,17 @@ GROUND = Frame(WORLD.name, np.zeros(3), np.eye(3))
 
 
 def _plain(x: np.ndarray) -> Triple:
-    """Coordinates without the dust of turning to and fro."""
+    """Coordinates without round-off of rotations."""
     return three(np.round(x, 12) + 0.0)
 
 
 def _is_knot(rod: RodRow) -> bool:
-    """Is it free and without length, so that it joins lines?"""
+    """Whether a rod is free and of zero length, so that it only joins lines."""
     return rod.attachment == "free" and rod.segments == 0
 
 
 def _runs_of_lines(file: MooringFile) -> list[tuple[LineRow, ...]]:
-    """Lines in the order of the file, those that free rods join one after the other together."""
+    """Lines in the order of the file; lines joined by free zero-length rods form one run."""
     knots = {rod.id for rod in file.rods if _is_knot(rod)}
 
     def knot(end: str) -> str | None:
@@ -160,7 +160,7 @@ class Parts:
         return Place(self.file.path, section).fail(row, text)
 
     def _carrier(self, key: str, section: str, row: Row) -> Frame:
-        """The user's body that carries a coupled thing."""
+        """The user's body that carries a coupled item."""
         body = self.carriers.get(key)
         if body is None:
             raise self._fail(
@@ -178,7 +178,7 @@ class Parts:
         return Frame(body.name, np.array(body.position), body.rotation_matrix)
 
     def _carried(self, section: str, row: PointRow | RodRow) -> tuple[Frame, Frame]:
-        """Frame in which coordinates are given, and that of what carries the thing."""
+        """Frame of the coordinates, and frame of the carrier."""
         kind = row.attachment.removesuffix("pinned") or "fixed"
         if kind == "coupled":
             return GROUND, self._carrier("coupled", section, row)
@@ -243,7 +243,7 @@ class Parts:
     # what things become
 
     def _line(self, rows: tuple[LineRow, ...]) -> Line:
-        """A line of the file, or several that free rods without length join, as its sections."""
+        """One line of the file, or several joined by free zero-length rods as sections."""
         for row in rows:
             if row.type not in self._types:
                 raise self._fail(
@@ -268,7 +268,7 @@ class Parts:
             raise self._fail("lines", first, str(error)) from None
 
     def _release(self, first: LineRow, last: LineRow) -> NamedValues:
-        """When the line lets go of one of its ends."""
+        """Release time or tension of the line's ends."""
         ends = {("A", first.id): first.A, ("B", last.id): last.B}
         for failure in self.file.failures:
             if not {first.id, last.id} & {*failure.lines}:
@@ -325,7 +325,7 @@ class Parts:
             raise self._fail("rods", row, str(error)) from None
 
     def _body(self, row: BodyRow) -> None:
-        """A body of the file with its joint and drag; without inertia it only slides."""
+        """A body of the file with its joint and drag; without inertia it only translates."""
         name, rho = f"Body{row.id}", self.file.water.rho
         added = {
             dof: rho * row.volume * Ca

@@ -24,13 +24,12 @@ WORDS = {
 
 
 def three(values: Iterable[float]) -> Triple:
-    """Three numbers as such."""
     x, y, z = (float(value) for value in values)
     return x, y, z
 
 
 def attachment(word: str) -> str | None:
-    """An attachment in our spelling, None if it is unknown."""
+    """Attachment in this package's spelling, None if unknown."""
     word = word.lower()
     word = WORDS.get(word, word)
     if word in ("fixed", "coupled", "free", "pinned", "coupledpinned"):
@@ -85,7 +84,7 @@ class BodyRow(Row):
 
 @dataclass(frozen=True)
 class RodType(Row):
-    """What a rod is made of; `id` is its name."""
+    """Properties of a rod type."""
 
     diameter: float
     mass_per_length: float
@@ -97,7 +96,7 @@ class RodType(Row):
 
 @dataclass(frozen=True)
 class RodRow(Row):
-    """A rod; without segments it has no length and `b` is its direction."""
+    """A rod; without segments it has zero length and `b` is its direction."""
 
     type: str
     attachment: str
@@ -119,7 +118,7 @@ class LineRow(Row):
 
 @dataclass(frozen=True)
 class FailureRow(Row):
-    """Lines that let go of a point at a time or at a tension; zero: never."""
+    """Lines released from a point at a time or tension; zero: never."""
 
     point: str
     lines: tuple[str, ...]
@@ -139,7 +138,7 @@ class LoadRow(Row):
 
 
 class TextRow(NamedTuple):
-    """Words of one line of the file, which has a number."""
+    """Words of one numbered line of the file."""
 
     number: int
     words: tuple[str, ...]
@@ -147,7 +146,7 @@ class TextRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Place:
-    """Where in a file something stands, for messages."""
+    """Location in a file, for messages."""
 
     path: Path
     section: str
@@ -176,7 +175,7 @@ class Place:
         return row.words[index]
 
     def bars(self, row: TextRow, index: int, counts: Sequence[int], what: str) -> tuple[float, ...]:
-        """Numbers joined by bars, a|b|c."""
+        """Numbers separated by bars, a|b|c."""
         parts = self.word(row, index, what).split("|")
         if len(parts) not in counts:
             able = " or ".join(str(n) for n in counts)

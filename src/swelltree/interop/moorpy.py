@@ -117,7 +117,7 @@ class _Yaml:
         return row[key]
 
     def number(self, section: str, row: NamedValues, key: str, value: object = None) -> float:
-        """A value of a row, or another for which a key stands, as a number."""
+        """A value of a row, or its default, as a number."""
         value = self.get(section, row, key) if value is None else value
         name = row.get("name", "?")
         return to_number(value, key, lambda text: self.fail(section, name, text))

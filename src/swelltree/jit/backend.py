@@ -58,7 +58,7 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 if TYPE_CHECKING:
     import jax
-    import jax.numpy as jnp
+    import jax.numpy as jnp  # pyright: ignore[reportUnusedImport]
 else:
     jax, jnp = Late("jax"), Late("jax.numpy")
 
@@ -129,11 +129,6 @@ after_import("jax", _set_up)
 R = TypeVar("R")
 
 
-def is_one_kernel(function: Callable[..., Tree], *args: Tree) -> bool:
-    """Whether XLA emits a loop of the compiled function as one kernel (for benchmarks)."""
-    return "xla_cpu_small_call" in str(jax.jit(function).lower(*args).compile().as_text())
-
-
 def jitted(function: Callable[..., R], **options: Any) -> Callable[..., R]:
     """As `jax.jit`, for functions of modules: JAX is not imported before the first call."""
 
@@ -149,7 +144,6 @@ def jitted(function: Callable[..., R], **options: Any) -> Callable[..., R]:
 
 
 def jaxpr_as_fun(closed: ClosedProgram) -> Callable[..., list[Array]]:
-    """A traced program as a function."""
     return _extension.jaxpr_as_fun(closed)
 
 
@@ -162,18 +156,6 @@ def traced(function: Callable[..., Tree], *args: object) -> ClosedProgram:
 def ravel_pytree(tree: Tree) -> tuple[Array, Callable[[Array], Tree]]:
     """All numbers of a tree as one vector, and how to make the tree of it again."""
     return _ravelling.ravel_pytree(tree)
-
-
-__all__ = [
-    "cache_folder",
-    "is_one_kernel",
-    "jax",
-    "jaxpr_as_fun",
-    "jitted",
-    "jnp",
-    "ravel_pytree",
-    "traced",
-]
 
 
 NEW_PROGRAMS: list[str] = []  # programs made since traces were let go

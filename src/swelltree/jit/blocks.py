@@ -15,14 +15,14 @@ NARROW = 6  # numbers of its rows, at least
 
 
 def is_block(x: Value) -> bool:
-    """Is it a matrix worth keeping whole?"""
+    """Is it a large matrix in memory, too full to be unrolled?"""
     if not isinstance(x, Stored) or len(x.shape) != 2 or x.kind != "f8" or x.size < LARGE:
         return False
     return x.special is None or float(np.mean(x.special != 0.0)) > FULL
 
 
 def lazy_product(graph: Graph, x: Value, y: Value) -> Product | None:
-    """The product of a matrix and a vector that is broadcast; None where it is no such thing."""
+    """A matrix times a broadcast vector; None if the operands are not of this form."""
     for matrix, other in ((x, y), (y, x)):
         if not is_block(matrix) or 1 in matrix.shape:
             continue
@@ -34,7 +34,7 @@ def lazy_product(graph: Graph, x: Value, y: Value) -> Product | None:
 
 
 def _along(x: Value, shape: tuple[int, ...]) -> int | None:
-    """The axis of a matrix of some shape that an array goes along, the same along the other."""
+    """The axis along which an array varies, if it is broadcast along the other; else None."""
     if len(x.shape) != 2:
         return None
     for axis in (0, 1):
@@ -50,20 +50,12 @@ def _along(x: Value, shape: tuple[int, ...]) -> int | None:
 
 
 def _lies(matrix: Stored, axis: int) -> bool:
-    """Do the rows that are summed lie in memory, or can they be put there beforehand?"""
+    """Are the rows that are summed contiguous, or can they be transposed beforehand?"""
     return axis == 0 or matrix.buffer.where == "fixed"
 
 
 def times_columns(graph: Graph, x: Value, y: Value, cx: int, cy: int) -> np.ndarray | None:
-    """Product of a matrix that is a block and another matrix or vector; None: there is no block.
-
-    Args:
-        graph: of the program.
-        x: first factor.
-        y: second.
-        cx: axis of the first that is summed over.
-        cy: axis of the second.
-    """
+    """Product of a matrix that is a block and a matrix or vector, summed over axes cx and cy."""
     for matrix, other, c, d, first in ((x, y, cx, cy, True), (y, x, cy, cx, False)):
         if not is_block(matrix) or not _lies(matrix, c) or len(other.shape) > 2:
             continue
@@ -79,13 +71,7 @@ def times_columns(graph: Graph, x: Value, y: Value, cx: int, cy: int) -> np.ndar
 
 
 def dense_product(graph: Graph, A: np.ndarray, B: np.ndarray) -> np.ndarray | None:
-    """Product of two matrices of expressions, row by row; None where few products are left.
-
-    Args:
-        graph: of the program.
-        A: (m, k).
-        B: (k, n).
-    """
+    """Product of matrices of expressions (m, k) and (k, n), row by row; None if small or sparse."""
     (m, k), n = A.shape, B.shape[1]
     full_A, full_B = (float(np.mean(x != graph.zero)) for x in (A, B))
     if m * k * n * full_A * full_B < MANY or min(full_A, full_B) < FULL or max(m, n) < NARROW:
@@ -98,7 +84,7 @@ def dense_product(graph: Graph, A: np.ndarray, B: np.ndarray) -> np.ndarray | No
 
 
 def combined(graph: Graph, x: Product) -> Stored:
-    """The product summed along the axis of its vector."""
+    """The product, summed along the axis of its vector."""
     matrix = x.matrix
     rows, columns = matrix.shape
     if x.axis == 0:
@@ -115,7 +101,7 @@ def combined(graph: Graph, x: Product) -> Stored:
 
 
 def combination(graph: Graph, rows: list[Stored], weights: list[int]) -> list[int]:
-    """Numbers of the sum of rows in memory, all of one length, each times a number."""
+    """Elements of the weighted sum of rows in memory."""
     where = [(row.buffer, row.start, row.home) for row in rows]
     return value_ids(graph, _summed(graph, where, weights, rows[0].size)).tolist()
 
@@ -133,7 +119,7 @@ def _summed(
     out = graph.room(count, "f8")
     where = [rows[k][:2] for k in retained]
     full = None if full is None else full[retained]
-    home.items.append(Combination(out, where, [weights[k] for k in retained], count, full))
+    home.items.append(Combination(out, where, count, [weights[k] for k in retained], full))
     return stored(out, 0, (count,), home)
 
 

@@ -35,7 +35,6 @@ OBJECTS = r"[0-9a-f]{64}"  # names of entries
 
 
 def entry_name(*parts: str) -> str:
-    """Hash of what an entry depends on."""
     digest = sha256()
     for part in parts:
         content = part.encode()
@@ -50,7 +49,7 @@ def _is_private(status: os.stat_result) -> bool:
 
 
 def private_folder(base: Path | None, name: str = "machine") -> Path | None:
-    """A folder of programs in the user's cache, of object code; None where none may be used."""
+    """A folder in the user's cache that nobody else can write to; None where there is none."""
     if base is None:
         return None
     folder = base / name
@@ -63,12 +62,7 @@ def private_folder(base: Path | None, name: str = "machine") -> Path | None:
 
 
 def private_bytes(path: Path, largest: int) -> bytes | None:
-    """A file of the user's own; None for links, pipes, what others may write to, or is too large.
-
-    Args:
-        path: of the file.
-        largest: bytes that are read.
-    """
+    """Content of a file of the user; None if it is a link or large, or others may write to it."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     flags |= getattr(os, "O_NONBLOCK", 0)  # a pipe in its place must not be waited for
     try:
@@ -86,7 +80,7 @@ def private_bytes(path: Path, largest: int) -> bytes | None:
 
 
 def read(folder: Path | None, name: str) -> bytes | None:
-    """Code of an entry; None where there is none that can be trusted."""
+    """Content of an entry; None where there is none that can be trusted."""
     content = None if folder is None else private_bytes(folder / name, MAX_ENTRY_BYTES)
     if content is None:
         return None
@@ -101,7 +95,7 @@ def _digest(name: str, code: bytes) -> bytes:
 
 
 def write(folder: Path | None, name: str, code: bytes) -> None:
-    """Keep an entry; a disk that is full or cannot be written to is no failure."""
+    """Write an entry; a full or read-only disk is ignored."""
     if folder is None:
         return
     temporary = None
@@ -118,12 +112,7 @@ def write(folder: Path | None, name: str, code: bytes) -> None:
 
 
 def clean_seldom(folder: Path, names: str = OBJECTS) -> None:
-    """`clean` a folder that was not for some time: thousands of entries take a tenth of a second.
-
-    Args:
-        folder: of entries.
-        names: pattern of their names.
-    """
+    """`clean` at most once an hour: listing thousands of entries takes a tenth of a second."""
     mark = folder / CLEANED
     with contextlib.suppress(OSError):
         if time.time() - mark.stat().st_mtime < SELDOM:
@@ -134,7 +123,7 @@ def clean_seldom(folder: Path, names: str = OBJECTS) -> None:
 
 
 def clean(folder: Path, most: int = MAX_BYTES, names: str = OBJECTS) -> None:
-    """Let entries go that nobody used for long, and the oldest of too many.
+    """Remove entries that were not used for long, and the oldest above a total size.
 
     Args:
         folder: of entries; other files in it stay.

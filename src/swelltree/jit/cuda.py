@@ -27,7 +27,7 @@ def _target(architecture: str) -> Any:
 
 
 def ptx_of(text: str, architecture: str = "sm_80", optimise: bool = False) -> str:
-    """PTX of a text in LLVM's language; needs no GPU.
+    """PTX of LLVM IR; needs no GPU.
 
     Args:
         text: of a module.
@@ -57,7 +57,7 @@ JIT_REGISTERS, JIT_LOG, JIT_LOG_SIZE = 0, 5, 6  # CUjit_option: most registers; 
 
 
 class CudaError(Exception):
-    """What the driver refuses, in words."""
+    """An error of the driver."""
 
 
 class Copy2D(ctypes.Structure):
@@ -88,8 +88,6 @@ ON_HOST, ON_DEVICE = 1, 2  # CUmemorytype
 
 
 class Device:
-    """The first GPU."""
-
     on_cpu = False  # text of kernels is for it
 
     def __init__(self) -> None:
@@ -160,7 +158,7 @@ class Device:
         return Kernel(self, function, module)
 
     def room(self, size: int) -> Memory:
-        """Memory for so many numbers of eight bytes."""
+        """Memory for scalars of eight bytes."""
         return Memory(self, size)
 
     def filled(self, numbers: np.ndarray) -> Memory:
@@ -197,7 +195,7 @@ class Memory:
         )
 
     def put_rows(self, numbers: np.ndarray, first: int, pitch: int) -> None:
-        """Rows of numbers from here, each into a part of a row of `pitch` numbers."""
+        """Copy rows from the host, each into a part of a row of `pitch` scalars."""
         numbers = np.ascontiguousarray(numbers)
         count, width = numbers.shape
         copy = Copy2D(
@@ -240,7 +238,7 @@ class Memory:
         width: int,
         count: int,
     ) -> None:
-        """Parts of rows of other memory of the device into those of this one."""
+        """Copy parts of rows from other memory of the device."""
         copy = Copy2D(
             srcXInBytes=8 * start,
             srcMemoryType=ON_DEVICE,
@@ -257,13 +255,13 @@ class Memory:
 
 
 class Kernel:
-    """A function that runs once for each thread."""
+    """A kernel function: one case per thread."""
 
     def __init__(self, device: Device, function: ctypes.c_void_p, module: ctypes.c_void_p) -> None:
         self.device, self.function, self.module = device, function, module
 
     def hold(self, name: str, numbers: np.ndarray) -> None:
-        """Put numbers into memory of its own that has a name."""
+        """Copy numbers into a global variable of the module."""
         numbers = np.ascontiguousarray(numbers)
         place, size = ctypes.c_uint64(), ctypes.c_size_t()
         self.device._do(
@@ -281,7 +279,7 @@ class Kernel:
         )
 
     def attribute(self, number: int) -> int:
-        """What the driver says of it: 3 bytes of a thread's own memory, 4 registers."""
+        """A function attribute of the driver: 3 local memory [bytes], 4 registers."""
         value = ctypes.c_int()
         self.device._do("cuFuncGetAttribute", ctypes.byref(value), number, self.function)
         return value.value
@@ -314,5 +312,4 @@ def device() -> Device | str:
 
 
 def gpu() -> Device | str:
-    """The GPU, or why there is none."""
     return device()

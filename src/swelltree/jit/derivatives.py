@@ -11,7 +11,7 @@ several bodies 25 to 160 % slower (tracing and folding zeros), so it is not used
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jax, traced
 from swelltree.jit.graph import FLOAT, TRUTH, Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.lowering import INLINED, UNEXPECTED, Lowering
-from swelltree.jit.traced_types import ClosedProgram, Equation, Variable, is_known
+from swelltree.jit.traced_types import ClosedProgram, DType, Equation, Variable, is_known
 from swelltree.jit.values import Stored, Value, value_ids
 
 Partials = dict[int, int]  # number of an unknown -> expression of the derivative, where it is not 0
@@ -28,31 +28,15 @@ MOVED = {"broadcast_in_dim", "reshape", "slice", "squeeze", "transpose", "concat
 MOVED |= {"copy", "copy_p", "optimization_barrier", "rev", "pad", "gather", "dynamic_slice"}
 MOVED |= {"dynamic_update_slice", "scatter", "expand_dims", "unstack", "reduce_precision"}
 MOVED |= {"stack", "tile"}
-SINGLE = {"max", "min", "abs", "sign", "rem", "atan2", "sqrt", "rsqrt", "cbrt", "sin", "cos", "tan"}
-SINGLE |= {"asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2"}
-SINGLE |= {
-    "log",
-    "log2",
-    "log1p",
-    "expm1",
-    "floor",
-    "ceil",
-    "round",
-    "pow",
-    "integer_pow",
-    "square",
-}
-SINGLE |= {"logistic", "clamp", "one_minus_square", "nextafter", "div"}
+SINGLE = {"max", "min", "abs", "sign", "rem", "atan2", "sqrt", "rsqrt", "cbrt", "sin", "cos"}
+SINGLE |= {"tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"}
+SINGLE |= {"exp", "exp2", "log", "log2", "log1p", "expm1", "floor", "ceil", "round", "pow"}
+SINGLE |= {"integer_pow", "square", "logistic", "clamp", "one_minus_square", "nextafter", "div"}
+LINEAR = {"add": (1.0, 1.0), "add_any": (1.0, 1.0), "sub": (1.0, -1.0), "neg": (-1.0,)}
 
 
 class Differentiating(Lowering):
-    """Programs written into one graph with their derivatives in some of its numbers.
-
-    Args:
-        graph: where expressions go.
-        table: as of `Flattening`.
-        unknown: expressions of the unknowns.
-    """
+    """Lowers jaxprs with their derivatives in some expressions, the unknowns."""
 
     def __init__(
         self, graph: Graph, table: Callable[[np.ndarray], Value] | None, unknown: Iterable[int]
@@ -70,7 +54,6 @@ class Differentiating(Lowering):
         return self.partials.get(a, {})
 
     def one(self, eqn: Equation, values: list[Value]) -> list[Value]:
-        """Results of one equation; their derivatives are kept."""
         name = str(eqn.primitive.name)
         if name in INLINED and name not in OWN:
             return self._inner(eqn, values)
@@ -143,7 +126,7 @@ class Differentiating(Lowering):
         return {j: a for j, a in out.items() if a != zero}
 
     def put(self, a: int, partials: Partials) -> None:
-        """Keep the derivatives of an expression that is new."""
+        """Record the partials of a new expression."""
         if partials and a not in self.partials and self.graph.value(a) is None:
             self.partials[a] = partials
 
@@ -167,7 +150,10 @@ class Differentiating(Lowering):
         key = (rule, k, *args)
         if key not in self.partial:
             if (rule, k) not in self.rules:
-                self.rules[rule, k] = _guarded(eqn, lambda: _traced_derivative(eqn, k))
+                function, types = _alone(eqn), [var.aval.dtype for var in _variables(eqn)]
+                self.rules[rule, k] = _guarded(
+                    eqn, lambda: traced_derivative(lambda *x: function(*x)[0], k, types)
+                )
             inputs: list[Value] = [np.array(a) for a in args]
             (d,) = self.plain.closed(self.rules[rule, k], inputs)
             self.partial[key] = int(value_ids(self.graph, d))
@@ -229,7 +215,7 @@ def _is_float(var: Variable) -> bool:
 
 
 def _guarded(eqn: Equation, trace: Callable[[], Tree]) -> Tree:
-    """What is traced by JAX; a function without derivatives is named."""
+    """Trace by JAX; the error for a function without derivatives names the operation."""
     try:
         return trace()
     except (*UNEXPECTED, NotImplementedError) as error:
@@ -241,7 +227,7 @@ def _guarded(eqn: Equation, trace: Callable[[], Tree]) -> Tree:
 
 
 def _variables(eqn: Equation) -> dict[Variable, int]:
-    """Arguments of an equation that are no constants, each once: where it stands first."""
+    """Operands that are not literals, each once, with the position where it is first used."""
     found: dict[Variable, int] = {}
     for k, var in enumerate(eqn.invars):
         if not hasattr(var, "val"):
@@ -262,22 +248,22 @@ def _alone(eqn: Equation) -> Callable[..., list[Array]]:
     return function
 
 
-def _traced_derivative(eqn: Equation, k: int) -> ClosedProgram:
-    function = _alone(eqn)
+def traced_derivative(
+    function: Callable[..., Array], k: int, types: Sequence[DType]
+) -> ClosedProgram:
+    """Program of the derivative of a function of scalars in its argument k."""
 
     def derivative(*x: Array) -> Array:
         def alone(y: Array) -> Array:
-            return function(*(y if i == k else a for i, a in enumerate(x)))[0]
+            return function(*(y if i == k else a for i, a in enumerate(x)))
 
         return jax.jvp(alone, (x[k],), (np.ones(()),))[1]
 
-    return traced(
-        derivative, *(jax.ShapeDtypeStruct((), var.aval.dtype) for var in _variables(eqn))
-    )
+    return traced(derivative, *(jax.ShapeDtypeStruct((), dtype) for dtype in types))
 
 
 def _traced_directions(eqn: Equation, moving: list[int], count: int) -> ClosedProgram:
-    """Program of an equation and of its derivatives along directions of its moving variables."""
+    """Jaxpr of an equation and of its derivatives along directions of some operands."""
     function, variables = _alone(eqn), list(_variables(eqn))
     n = len(variables)
     floats = [_is_float(var) for var in eqn.outvars]
@@ -315,25 +301,10 @@ def _rows(flat: Differentiating, out: Value, *values: Value) -> Value:
     return zip(value_ids(graph, out).reshape(-1).tolist(), *lists, strict=True)
 
 
-def _sum(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
-    one = flat.graph.one
-    for a, x, y in _rows(flat, outs[0], *values):
-        flat.put(a, flat.combined([(one, flat.of(x)), (one, flat.of(y))]))
-
-
-def _difference(
-    flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]
-) -> None:
-    graph = flat.graph
-    minus = graph.constant(-1.0)
-    for a, x, y in _rows(flat, outs[0], *values):
-        flat.put(a, flat.combined([(graph.one, flat.of(x)), (minus, flat.of(y))]))
-
-
-def _negative(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
-    minus = flat.graph.constant(-1.0)
-    for a, x in _rows(flat, outs[0], *values):
-        flat.put(a, flat.combined([(minus, flat.of(x))]))
+def _linear(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
+    factors = [flat.graph.constant(x) for x in LINEAR[eqn.primitive.name]]
+    for a, *x in _rows(flat, outs[0], *values):
+        flat.put(a, flat.combined(zip(factors, map(flat.of, x), strict=True)))
 
 
 def _product(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
@@ -343,7 +314,7 @@ def _product(flat: Differentiating, eqn: Equation, values: list[Value], outs: li
 
 
 def _chosen(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
-    """Derivatives are chosen, not multiplied: the other case may have none that is finite."""
+    """Derivatives are selected, not multiplied: that of the other branch may be infinite."""
     graph = flat.graph
     kind = kind_of(eqn.invars[0].aval.dtype)
     last = len(values) - 2
@@ -366,10 +337,8 @@ def _chosen(flat: Differentiating, eqn: Equation, values: list[Value], outs: lis
         flat.put(a, found)
 
 
-def _converted(
-    flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]
-) -> None:
-    """Floats stay what they are; other kinds do not move."""
+def _unchanged(*_: object) -> None:
+    """Floats stay what they are; other kinds have no derivatives."""
 
 
 def _total(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
@@ -406,13 +375,10 @@ def _dot(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[V
 
 
 RULES: dict[str, Callable[..., None]] = {
-    "add": _sum,
-    "add_any": _sum,
-    "sub": _difference,
-    "neg": _negative,
+    **dict.fromkeys(LINEAR, _linear),
     "mul": _product,
     "select_n": _chosen,
-    "convert_element_type": _converted,
+    "convert_element_type": _unchanged,
     "reduce_sum": _total,
     "dot_general": _dot,
 }

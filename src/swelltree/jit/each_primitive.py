@@ -25,14 +25,7 @@ each_p.multiple_results = True
 def bind_each(
     function: Callable[..., list[Array]], rows: Sequence[Array], axis: int, summed: bool
 ) -> list[Array]:
-    """Results for all rows, or their sums.
-
-    Args:
-        function: of one row of each array; gives a list of arrays.
-        rows: arrays.
-        axis: of them that is taken row by row.
-        summed: the results are summed over the rows.
-    """
+    """Results for all rows along an axis, or their sums."""
     rows = [jnp.asarray(x) for x in rows]
     for x in rows:
         if not -x.ndim <= axis < x.ndim:
@@ -51,7 +44,7 @@ def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
 def _all_rows(
     *args: Array, jaxpr: ClosedProgram, axes: Axes, length: int, summed: Summed
 ) -> list[Array]:
-    """The same by `jax.vmap`; a single row as it is."""
+    """The lowering for XLA: `jax.vmap`; a single row without it."""
     if length == 1:
         row = [x if k is None else jnp.squeeze(x, k) for x, k in zip(args, axes, strict=True)]
         outs = jaxpr_as_fun(jaxpr)(*row)
@@ -64,7 +57,7 @@ def _all_rows(
 
 
 def _total(x: Array, axis: int) -> Array:
-    """Sum over an axis; over the first as a product, so that XLA makes its terms by vectors."""
+    """Sum over an axis; over the first as a product, which XLA vectorises."""
     if axis or x.ndim == 1 or not jnp.issubdtype(x.dtype, jnp.floating):
         return x.sum(axis, dtype=x.dtype)
     return jnp.tensordot(jnp.ones(len(x), x.dtype), x, 1)
@@ -92,7 +85,7 @@ def _bound(
     length: int,
     summed: Callable[[int], Sequence[bool]],
 ) -> list[Array]:
-    """The operation of a body; what it takes from around it becomes shared arguments."""
+    """Bind the primitive; constants of the body become operands that all rows share."""
     bodies = [
         jax.ShapeDtypeStruct(x.shape if axis is None else _without(x.shape, axis), x.dtype)
         for x, axis in zip(args, axes, strict=True)
@@ -121,7 +114,6 @@ def _batch(
     length: int,
     summed: Summed,
 ) -> tuple[list[Array], list[int]]:
-    """Several cases of the whole: of every row several."""
     now, inner = [], []
     for axis, d in zip(axes, dims, strict=True):
         if d is None:
@@ -151,7 +143,7 @@ def _jvp(
     length: int,
     summed: Summed,
 ) -> tuple[list[Array], list[Array]]:
-    """Changes as a second operation, which is linear in the changes of its arguments."""
+    """Tangents by a second `each`, which is linear in the tangents of the operands."""
     params = {"jaxpr": jaxpr, "axes": axes, "length": length, "summed": summed}
     outs = each_p.bind(*primals, **params)
     moving = [k for k, change in enumerate(tangents) if not isinstance(change, ad.Zero)]
@@ -188,7 +180,7 @@ def _transpose(
     length: int,
     summed: Summed,
 ) -> list[Array]:
-    """Cotangents of what the operation is linear in: summed where all rows share it."""
+    """Cotangents of linear operands, summed where all rows share one."""
     linear = [k for k, x in enumerate(args) if ad.is_undefined_primal(x)]
     known = [k for k in range(len(args)) if k not in linear]
     requested = [k for k, x in enumerate(cotangents) if not isinstance(x, ad.Zero)]

@@ -10,14 +10,14 @@ BY_LLVM = "LLVM"
 
 
 class Engines:
-    """Engines of the programs that ran: "LLVM", or "XLA: ..." with the reason."""
+    """Engines of the programs that ran: "LLVM", or "XLA: " and the reason."""
 
     def __init__(self) -> None:
         self.engines: dict[str, None] = {}  # each once, in order
 
     @property
     def engine(self) -> str:
-        """The first that is not native code, or that; empty where nothing ran."""
+        """The first that is not LLVM, else LLVM; empty where nothing ran."""
         others = [engine for engine in self.engines if engine != BY_LLVM]
         return others[0] if others else next(iter(self.engines), "")
 
@@ -26,7 +26,7 @@ _noting: ContextVar[tuple[Engines, ...]] = ContextVar("noting", default=())
 
 
 def note(engine: str) -> None:
-    """A program ran by this engine."""
+    """Record that a program ran by an engine."""
     if engine:
         for ran in _noting.get():
             ran.engines[engine] = None
@@ -34,7 +34,7 @@ def note(engine: str) -> None:
 
 @contextlib.contextmanager
 def noted(apart: bool = False) -> Iterator[Engines]:
-    """Note what runs within.
+    """Record the engines of programs that run within.
 
     Args:
         apart: it does not count for whoever notes around it.

@@ -84,7 +84,6 @@ class Layout:
 
     @classmethod
     def from_bytes(cls, header: dict[str, Any], rest: bytes) -> Layout:
-        """The same from the disk."""
         size = header.pop("text")
 
         def as_places(found: list[Any]) -> list[Place]:
@@ -106,13 +105,10 @@ class Layout:
 
 
 class Entry(NamedTuple):
-    """One program on disk."""
-
     name: str
     folder: Path | None
 
     def beside(self, *parts: str) -> Entry:
-        """An entry named after this one."""
         return Entry(hashed(*parts, self.name), self.folder)
 
     def read(self) -> Layout | str | None:
@@ -174,7 +170,6 @@ class _ArrayStub(str):
 
     @classmethod
     def of(cls, index: int, array: Shaped) -> _ArrayStub:
-        """In place of an array."""
         result = cls(f"number {index}")
         result.shape = np.shape(array)
         is_typed = hasattr(array, "dtype")  # arrays that are being traced have no values
@@ -233,7 +228,6 @@ def words_of(tree: TreeDef) -> object:
 
 
 def structure_of_words(words: object) -> TreeDef:
-    """The structure that `words_of` describes."""
     return structure_of(_built(words))
 
 
@@ -294,8 +288,6 @@ class Outline(NamedTuple):
 
 
 class Aval(NamedTuple):
-    """Shape and type of an array."""
-
     shape: tuple[int, ...]
     dtype: DType
 

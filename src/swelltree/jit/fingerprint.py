@@ -31,26 +31,24 @@ PLAIN = (type(None), bool, int, float, complex, str, bytes, slice, range, type(E
 
 
 def versions() -> list[str]:
-    """Of Python, of this package by its text, and of the packages that compute."""
+    """Versions of Python, this package (its text) and the packages that compute."""
     packages = ("jax", "jaxlib", "numpy", "scipy", "llvmlite")
     return [sys.version, _own_text(), *(f"{name} {installed_version(name)}" for name in packages)]
 
 
 def installed_version(package: str) -> str:
-    """Of an installed package; `importlib.metadata.version` would read all of `email` for it."""
+    """Version of an installed package; `importlib.metadata.version` imports all of `email`."""
     reported = importlib.metadata.distribution(package).read_text("METADATA") or ""
     line = re.search(r"^Version: *(\S+)", reported, re.MULTILINE)
     return importlib.metadata.version(package) if line is None else line[1]
 
 
 def content_key(*parts: object) -> str:
-    """Hash of the parts alone."""
     contents = Contents()
     return hashed(*(contents.of(part) for part in parts))
 
 
 def hashed(*parts: str | bytes) -> str:
-    """Hash of texts, each apart from the next."""
     digest = sha256()
     for part in parts:
         content = part if isinstance(part, bytes) else part.encode(errors="surrogatepass")
@@ -59,7 +57,11 @@ def hashed(*parts: str | bytes) -> str:
 
 
 class Contents:
-    """Hashes of objects, which follow them into what they are made of.
+    """Hashes of objects by content, recursively.
+
+    `unsure` is set if the user's own code was met: what it reads while it runs cannot be seen.
+
+    `unsure` is set if the user's own code was met: what it reads while it runs cannot be seen.
 
     `unsure` says whether something of the user's own was met: what his functions read while they
     run cannot be seen.
@@ -145,7 +147,7 @@ class Contents:
                     yield from (name, self.of(function))
 
     def _of_function(self, function: types.FunctionType) -> Iterator[str]:
-        """Of all functions what is bound to them; of the user's also their code and globals."""
+        """Bindings of any function; of the user's also code and globals."""
         yield from (function.__module__ or "", function.__qualname__)
         if self.all_code or _is_users(function.__module__):
             yield self.of(function.__code__)
@@ -192,7 +194,7 @@ def _sources(name: str) -> dict[str, str]:
 
 
 def _imports(text: str, package: str) -> list[str]:
-    """Modules that a text of a package imports, at its top or inside functions."""
+    """Modules that a source text imports, at its top or inside functions."""
     try:
         with _parser:
             tree = ast.parse(text)
@@ -221,10 +223,7 @@ def _file(module: str) -> Path | None:
 
 
 def _origin(module: str) -> str | None:
-    """Where a module that is not imported lies; nothing is imported to find it.
-
-    `importlib.util.find_spec` would import the packages around it, whatever they do then.
-    """
+    """File of a module that is not imported; its packages are not imported either."""
     name, places, spec = "", None, None
     for part in module.split("."):
         name = f"{name}.{part}".lstrip(".")
@@ -241,7 +240,7 @@ def _origin(module: str) -> str | None:
 
 @functools.cache
 def _is_installed(place: Path) -> bool:
-    """Whether packages were installed into a folder of Python's path, whoever put it there."""
+    """Is a folder of Python's path one into which packages were installed?"""
     ready = (sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib"))
     return (
         any(Path(folder).resolve() in (place, *place.parents) for folder in ready)
@@ -256,7 +255,7 @@ def _place(module: str, path: Path) -> Path:
 
 
 def _is_users(module: str | None) -> bool:
-    """Whether a module is neither installed, nor part of Python, nor of swelltree."""
+    """Is a module neither installed, nor part of Python, nor of swelltree?"""
     if module is None or module in sys.builtin_module_names:
         return False
     if module == "__main__":

@@ -22,12 +22,6 @@ from swelltree.jit.arrays import Array
 from swelltree.jit.traced_types import DType
 
 
-def simplified(graph: Graph, name: str, kind: str, args: tuple[int, ...]) -> int | None:
-    """A simpler expression, or None."""
-    rule = RULES.get(name)
-    return None if rule is None else rule(graph, kind, *args)
-
-
 def _is(graph: Graph, a: int, value: float) -> bool:
     op = graph.ops[a]
     return op[0] == "is" and op[1] == value
@@ -239,7 +233,7 @@ for _name in ("log1p", "expm1", "floor", "ceil", "cbrt"):
 
 
 def folded(name: str, kind: str, kinds: list[str], values: list[float]) -> float | None:
-    """Value of an operation; None where it is left to the program."""
+    """Value of an operation on constants; None if it is not folded."""
     if name == "convert":
         return _converted(values[0], kind)
     if name not in VALUES:
@@ -250,7 +244,7 @@ def folded(name: str, kind: str, kinds: list[str], values: list[float]) -> float
 
 
 def _converted(value: float, kind: str) -> float:
-    """Another type as XLA gives it: integers are cut to their range, NaN becomes zero."""
+    """XLA's conversions: integers saturate, NaN becomes zero."""
     if kind == "f8":
         return float(value)
     if kind == "b1":
@@ -267,22 +261,18 @@ def _converted(value: float, kind: str) -> float:
 
 
 FLOAT, SHORT, LONG, UNSIGNED, TRUTH = "f8", "i4", "i8", "u4", "b1"
-KINDS = {"float64": FLOAT, "int32": SHORT, "int64": LONG, "bool": TRUTH}
-KINDS |= {"uint32": UNSIGNED}
+KINDS = {"float64": FLOAT, "int32": SHORT, "int64": LONG, "bool": TRUTH, "uint32": UNSIGNED}
 MAX_EXPRESSIONS = 45_000  # expressions of one graph: XLA compiles larger programs sooner (measured)
 COMPARISONS = {"lt", "le", "gt", "ge", "eq", "ne"}
-LEAVES = {"is", "load", "load_at", "row"}  # no arguments that are expressions only
 
 
 class UnsupportedOperationError(Exception):
-    """Something that cannot be lowered, in words."""
-
     lasts = True  # no use to try again
 
 
 @dataclass(eq=False)
 class Buffer:
-    """A row of numbers in memory, eight bytes each.
+    """Consecutive scalars in memory, eight bytes each.
 
     Args:
         where: "fixed", "in", "out" or "work".
@@ -297,21 +287,38 @@ class Buffer:
     kind: str
 
 
+# memory that is written, with the expressions and the memory that its new values depend on
+Written = tuple[Buffer, tuple[int, ...], tuple[Buffer, ...]]
+
+
 @dataclass
 class Statement:
     """What happens in a region besides expressions: see `statements`."""
 
+    def numbers(self) -> list[int]:
+        return []
+
+    def regions(self) -> list[Region]:
+        return []
+
+    def reads(self) -> list[Buffer]:
+        """Memory that is read, loads of operands excluded."""
+        return []
+
+    def writes(self) -> Iterator[Written]:
+        return iter(())
+
 
 @dataclass
 class Region:
-    """Expressions (their numbers) and statements in the order in which they happen."""
+    """Expressions and statements in the order of execution."""
 
     depth: int
     items: list[int | Statement] = field(default_factory=list)
 
 
 class Graph:
-    """Expressions in the order in which they can be computed.
+    """Hash-consed expressions in an order in which they can be computed.
 
     Args:
         most: so many of them.
@@ -346,7 +353,7 @@ class Graph:
 
     @contextmanager
     def outside(self) -> Iterator[None]:
-        """Before the loops and branches that are being written."""
+        """Write to the root region, before all loops and branches."""
         inner, self.stack = self.stack, self.stack[:1]
         try:
             yield
@@ -362,7 +369,7 @@ class Graph:
         return buffer
 
     def transpose_of(self, buffer: Buffer, start: int, shape: tuple[int, ...]) -> Buffer:
-        """A matrix of fixed arguments, transposed; its place is known when all are."""
+        """A transposed matrix of fixed arguments; its place is assigned at the end."""
         key = (buffer.start + start, shape)
         size = int(np.prod(shape, dtype=int))
         return self.transposes.setdefault(key, Buffer("fixed", -1, size, buffer.kind))
@@ -381,7 +388,7 @@ class Graph:
         return number
 
     def constant(self, value: float, kind: str = FLOAT) -> int:
-        """A number known now; the two zeros and NaN are distinguished by their bits."""
+        """A constant; zeros of both signs and NaN are distinguished by their bits."""
         if kind == FLOAT:
             value = float(value)
             key = ("is", kind, value.hex())
@@ -395,12 +402,12 @@ class Graph:
         return op[1] if op[0] == "is" else None
 
     def load(self, buffer: Buffer, version: int, at: int, home: Region) -> int:
-        """A number of a buffer, which holds it while its home region lasts."""
+        """Load a scalar of a buffer, valid within its home region."""
         key = ("load", id(buffer), version, at)
         return self._put(key, ("load", buffer, at), buffer.kind, home)
 
     def load_at(self, buffer: Buffer, version: int, at: int, index: int, home: Region) -> int:
-        """The number that stands `index` (a LONG) behind a place of a buffer."""
+        """Load the scalar `index` (a LONG) behind a place of a buffer."""
         place = self.value(index)
         if place is not None:
             return self.load(buffer, version, at + place, home)
@@ -409,16 +416,15 @@ class Graph:
         return self._put(key, ("load_at", buffer, at, index), buffer.kind, inner)
 
     def row_number(self, region: Region) -> int:
-        """The number of the row in a loop over rows."""
+        """Induction variable of a loop over rows."""
         return self._put(("row", id(region)), ("row",), LONG, region)
 
     def op(self, name: str, *args: int) -> int:
-        """An operation, simplified; its kind is that of its last argument, or truth."""
+        """A simplified operation; its kind is that of its last operand, or bool."""
         kind = TRUTH if name in COMPARISONS or name == "finite" else self.kinds[args[-1]]
         return self.typed(name, kind, *args)
 
     def typed(self, name: str, kind: str, *args: int) -> int:
-        """The same with a kind that is given (conversions)."""
         ops = self.ops
         known = all(ops[a][0] == "is" for a in args)
         if known:
@@ -426,7 +432,8 @@ class Graph:
             if value is not None:
                 return self.constant(value, kind)
         else:
-            simple = simplified(self, name, kind, args)
+            rule = RULES.get(name)
+            simple = None if rule is None else rule(self, kind, *args)
             if simple is not None:
                 return simple
         home = self.home[args[0]]
@@ -438,7 +445,7 @@ class Graph:
 
 @functools.lru_cache(maxsize=256)
 def kind_of(dtype: DType) -> str:
-    """Kind of the numbers of an array; refused where there is none."""
+    """Kind of a type; raises where it is not supported."""
     try:
         name = np.dtype(dtype).name
     except TypeError:  # a type of JAX's own, such as that of random keys

@@ -31,26 +31,15 @@ CALLS = ("jaxpr", "call_jaxpr", "fun_jaxpr")
 BODIES = (*CALLS, "cond_jaxpr", "body_jaxpr")
 FREE = {"broadcast_in_dim", "reshape", "slice", "squeeze", "transpose"}  # no number is computed
 FREE |= {"concatenate", "split", "copy", "stop_gradient", "iota"}
-INLINED = {
-    "jit",
-    "pjit",
-    "closed_call",
-    "core_call",
-    "eval_jaxpr",  # from JAX 0.12 on
-    "custom_jvp_call",
-    "custom_vjp_call",
-    "custom_vjp_call_jaxpr",
-    "remat",
-    "remat2",
-    "checkpoint",
-}
+INLINED = {"jit", "pjit", "closed_call", "core_call", "eval_jaxpr", "custom_jvp_call"}
+INLINED |= {"custom_vjp_call", "custom_vjp_call_jaxpr", "remat", "remat2", "checkpoint"}
 UNEXPECTED = (LookupError, AttributeError, TypeError, ValueError, ArithmeticError, RecursionError)
 FILES = ("elementwise", "shapes", "indices", "sums", "order", "loops", "each", "algebra", "pivots")
 FILES += ("rows",)
 
 
 def rule(*names: str) -> Callable[[Callable[..., Tree]], Callable[..., Tree]]:
-    """Register a function as the rule of primitives: rule(flattening, eqn, *values)."""
+    """Register a function as the rule of primitives: rule(lowering, eqn, *values)."""
 
     def put(function: Callable[..., Tree]) -> Callable[..., Tree]:
         for name in names:
@@ -67,7 +56,7 @@ def _read_rules() -> None:
 
 
 class Lowering:
-    """Programs written into one graph.
+    """Lowers jaxprs into one graph.
 
     Args:
         graph: where expressions go.
@@ -119,7 +108,8 @@ class Lowering:
         for var in (*eqn.invars, *eqn.outvars):
             kind_of(var.aval.dtype)
         try:
-            outs = self._by_rows(eqn, values) if self.rows.named else None
+            by_rows = ROW_RULES.get(name) if self.rows.named else None
+            outs = None if by_rows is None else by_rows(self, self.rows, eqn, *values)
             if outs is None:
                 outs = RULES[name](self, eqn, *values)
         except UNEXPECTED as error:  # another version of JAX describes it by other words
@@ -128,11 +118,6 @@ class Lowering:
                 f"the operation '{name}' as it is here ({what})"
             ) from error
         return outs if isinstance(outs, list) else [outs]
-
-    def _by_rows(self, eqn: Equation, values: list[Value]) -> Value:
-        """Results by loops over rows; None where there are none."""
-        rule = ROW_RULES.get(eqn.primitive.name)
-        return None if rule is None else rule(self, self.rows, eqn, *values)
 
     def _inner(self, eqn: Equation, values: list[Value]) -> list[Value]:
         for word in CALLS:
@@ -145,7 +130,10 @@ class Lowering:
 
 
 def count_numbers(jaxpr: TracedProgram, named: Axes = NONE) -> int:
-    """How many numbers a program computes, the bodies of its loops once.
+    """Scalars that a program computes, with loop bodies counted once.
+
+    Operations without a rule are rejected here. Branches are skipped: which one is taken may be
+    known at lowering.
 
     Operations without a rule are refused here, before anything is written. Branches are not looked
     into: which is taken may be known while it is written.
@@ -175,7 +163,6 @@ def count_numbers(jaxpr: TracedProgram, named: Axes = NONE) -> int:
 
 
 def needed(jaxpr: TracedProgram) -> list[Equation]:
-    """Equations on which a result depends."""
     requested = {var for var in jaxpr.outvars if not hasattr(var, "val")}
     stored = []
     for eqn in reversed(jaxpr.eqns):

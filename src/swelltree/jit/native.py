@@ -26,7 +26,6 @@ _lock = threading.Lock()  # LLVM's compiler is asked by one thread at a time
 
 @functools.lru_cache(maxsize=1)
 def llvm() -> ModuleType:
-    """LLVM, ready for this processor."""
     import llvmlite.binding
 
     llvmlite.binding.initialize_native_target()
@@ -51,19 +50,19 @@ def _machine(optimise: int) -> llvmlite.binding.TargetMachine:
 
 
 def compiler() -> tuple[str, ...]:
-    """All that native code depends on besides its text: LLVM, and this processor."""
+    """All that object code depends on besides its text: LLVM and the CPU."""
     import llvmlite
 
     return llvmlite.__version__, ".".join(map(str, llvm().llvm_version_info)), *_processor()
 
 
 def object_name(text: str, optimise: int = 2) -> str:
-    """Name of the object of a module on disk."""
+    """Name of the object code of a module on disk."""
     return cache.entry_name(text, str(optimise), *compiler())
 
 
 def object_code(text: str, optimise: int = 2) -> bytes:
-    """Compiled object of a module, from the disk where it is known.
+    """Object code of a module, from the disk if it is there.
 
     Args:
         text: of the module.
@@ -91,7 +90,11 @@ BASELINE = {"x86_64": "x86-64-v3", "aarch64": "generic", "arm64": "generic"}  # 
 def object_file(
     programs: Mapping[str, str], tables: Mapping[str, np.ndarray], triple: str = ""
 ) -> tuple[bytes, str]:
-    """Relocatable object with programs and constants, and its processor in words.
+    """Relocatable object with programs and constants, and its CPU.
+
+    On x86 it needs AVX2 and FMA (2013), unless it is for this system and this CPU has neither.
+
+    On x86 it needs AVX2 and FMA (2013), unless it is for this system and this CPU has neither.
 
     On x86 it is for processors with AVX2 and FMA (since 2013), or without them if the object is for
     this system and this processor has none.
@@ -130,7 +133,6 @@ def object_file(
 
 
 def _constants(tables: Mapping[str, np.ndarray]) -> str:
-    """LLVM IR of constants, bit by bit."""
     lines = []
     for name, values in tables.items():
         bits = ", ".join(f"i64 {x}" for x in np.ascontiguousarray(values).view(np.int64))
@@ -140,7 +142,7 @@ def _constants(tables: Mapping[str, np.ndarray]) -> str:
 
 @functools.cache  # LLVM answers one thread at a time: asking waits for what another compiles
 def lane_width() -> int:
-    """Number of floats in a SIMD register of this processor."""
+    """Float64 lanes of a SIMD register of this CPU."""
     features = dict(llvm().get_host_cpu_features())
     if features.get("avx512f"):
         return 8
@@ -148,7 +150,7 @@ def lane_width() -> int:
 
 
 class Native:
-    """A function that was compiled and loaded.
+    """Loaded object code.
 
     Args:
         code: from `object_code`.
@@ -168,13 +170,13 @@ class Native:
 
 
 def cores() -> int:
-    """Cores that this process may use: a job of a cluster has fewer than its machine."""
+    """Cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def threads() -> int:
-    """Threads that this process may start: what OMP_NUM_THREADS allows, or one for each core."""
+    """Threads that this process may start: OMP_NUM_THREADS, or one for each core."""
     requested = os.environ.get("OMP_NUM_THREADS", "").strip()
     return int(requested) if requested.isdigit() and int(requested) > 0 else cores()

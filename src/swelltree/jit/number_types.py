@@ -12,12 +12,10 @@ NOT_NEGATIVE = {UNSIGNED, TRUTH}
 
 
 def literal(value: float) -> str:
-    """A float as LLVM writes it, exactly."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
 def shorter(value: float) -> float:
-    """The nearest number of four bytes."""
     try:
         return struct.unpack("<f", struct.pack("<f", value))[0]
     except OverflowError:
@@ -26,7 +24,7 @@ def shorter(value: float) -> float:
 
 @dataclass(frozen=True)
 class Types:
-    """Names of types and constants.
+    """Names of LLVM types and constants.
 
     Args:
         width: numbers of a vector.
@@ -44,7 +42,7 @@ class Types:
 
     @property
     def suffix(self) -> str:
-        """Of the names of LLVM's functions of floats."""
+        """Suffix of LLVM's intrinsics of floats."""
         return self.suffix_of("f64" if self.float == "double" else "f32")
 
     def suffix_of(self, one: str) -> str:

@@ -20,7 +20,7 @@ INTRINSICS |= {"round_even": "roundeven", "round_away": "round", "max": "maximum
 
 
 class Operations:
-    """Writes operations, line by line.
+    """Emits operations.
 
     Args:
         line: takes a line and gives the name of its result.
@@ -34,7 +34,7 @@ class Operations:
         self.F, self.B = types.of(FLOAT), types.of(TRUTH)
 
     def write(self, name: str, kind: str, of: str, x: list[str]) -> str:
-        """An operation of a kind on arguments of another: the name of its result."""
+        """Emit an operation of a kind on operands of another; gives the name of its result."""
         if name in SIGNED:
             return self.compared(name, of, *x)
         if name == "where":
@@ -47,7 +47,7 @@ class Operations:
         return self._of_float(name, x) if kind == FLOAT else self._of_integer(name, kind, x)
 
     def joined(self, name: str, values: list[str]) -> str:
-        """Many floats reduced to one, in a few chains that do not wait for each other."""
+        """Reduce floats to one, in `CHAINS` independent chains."""
         parts = values[:CHAINS]
         for k, value in enumerate(values[CHAINS:]):
             parts[k % CHAINS] = self.write(name, FLOAT, FLOAT, [parts[k % CHAINS], value])
@@ -85,7 +85,7 @@ class Operations:
         return self.line(f"call {self.F} @{name}.{self.types.suffix}({args})")
 
     def _function(self, name: str, x: list[str]) -> str:
-        """A function of ours; of numbers of eight bytes where there is none of four."""
+        """Call a function of this package; in float64 where there is no float32 version."""
         short = self.types.float == "float" and name in SHORT
         (self.short_functions if short else self.functions).add(name)
         wide = self.types if short else Types(self.types.width)
@@ -133,7 +133,7 @@ class Operations:
         return self._divided(name, kind, *x)
 
     def _shifted(self, name: str, kind: str, x: str, y: str) -> str:
-        """As XLA has it: by as many as there are bits, or more, all of them are shifted out."""
+        """XLA's shifts: by the number of bits or more, all bits are shifted out."""
         T = self.types.of(kind)
         last = self._is(63 if kind == LONG else 31, kind)
         near = self.line(f"icmp ule {T} {y}, {last}")
@@ -151,7 +151,7 @@ class Operations:
         return self.chosen(none, T, self._is(-1, UNSIGNED) if name == "div" else x, value)
 
     def _divided(self, name: str, kind: str, x: str, y: str) -> str:
-        """As XLA has it: x / 0 is -1 and x % 0 is x; nothing overflows for -1."""
+        """XLA's division: x / 0 is -1, x % 0 is x, and division by -1 does not overflow."""
         T, minus = self.types.of(kind), self._is(-1, kind)
         none = self.line(f"icmp eq {T} {y}, {self._is(0, kind)}")
         turned = self.line(f"icmp eq {T} {y}, {minus}")

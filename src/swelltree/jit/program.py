@@ -116,7 +116,6 @@ class Bound:
         self._call, self._pointers = program.native.call, [row.ctypes.data for row in rows]
 
     def __call__(self) -> np.ndarray:
-        """Compute `output` from `inputs`."""
         self._call(*self._pointers)
         return self.output
 

@@ -9,44 +9,27 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, traced
-from swelltree.jit.derivatives import Differentiating, Partials
+from swelltree.jit.backend import jax
+from swelltree.jit.derivatives import Differentiating, Partials, traced_derivative
 from swelltree.jit.graph import FLOAT, UnsupportedOperationError
 from swelltree.jit.statements import arguments
 from swelltree.jit.traced_types import ClosedProgram
 from swelltree.jit.values import Value, value_ids
 
 FLAT = {"sign", "floor", "ceil", "round_even", "round_away", "same", "convert"}
-SMOOTH_FUNCTIONS = {
-    "sin",
-    "cos",
-    "tan",
-    "asin",
-    "acos",
-    "atan",
-    "sinh",
-    "cosh",
-    "tanh",
-    "exp",
-    "exp2",
-    "log",
-}
-SMOOTH_FUNCTIONS |= {"log1p", "expm1", "sqrt", "cbrt", "abs", "max", "min", "pow", "atan2"}
+SMOOTH_FUNCTIONS = {"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp"}
+SMOOTH_FUNCTIONS |= {"exp2", "log", "log1p", "expm1", "sqrt", "cbrt", "abs", "max", "min", "pow"}
+SMOOTH_FUNCTIONS |= {"atan2"}
 
 
 class NotHereError(UnsupportedOperationError):
-    """Second derivatives that must be taken otherwise."""
+    """Second derivatives that are left to JAX."""
 
     lasts = False
 
 
 class Twice:
-    """Derivatives of expressions of a graph in the unknowns of its program.
-
-    Args:
-        flat: what wrote the program with its first derivatives.
-    """
+    """Derivatives of expressions of a graph in the unknowns of its program."""
 
     def __init__(self, flat: Differentiating) -> None:
         if flat.has_custom:
@@ -63,7 +46,7 @@ class Twice:
         return [self.partials.get(a, {}) for a in requested]
 
     def _beneath(self, requested: list[int]) -> list[int]:
-        """Floats that they are made of and whose derivatives are not known, in order."""
+        """Operands, recursively, whose derivatives are not known yet, in order."""
         found: set[int] = set()
         todo = list(requested)
         while todo:
@@ -109,16 +92,8 @@ class Twice:
 
     def _partial(self, name: str, k: int, x: list[int]) -> int:
         if (name, k) not in self.rules:
-            function = getattr(jax.lax, name)
-
-            def slope(*y: Array) -> Array:
-                def alone(z: Array) -> Array:
-                    return function(*(z if i == k else b for i, b in enumerate(y)))
-
-                return jax.jvp(alone, (y[k],), (np.ones(()),))[1]
-
-            like = [jax.ShapeDtypeStruct((), np.dtype(float)) for _ in x]
-            self.rules[name, k] = traced(slope, *like)
+            types = [np.dtype(float)] * len(x)
+            self.rules[name, k] = traced_derivative(getattr(jax.lax, name), k, types)
         inputs: list[Value] = [np.array(b) for b in x]
         (d,) = self.flat.plain.closed(self.rules[name, k], inputs)
         return int(value_ids(self.graph, d))
@@ -127,14 +102,7 @@ class Twice:
 def second_derivatives(
     flat: Differentiating, outs: list[np.ndarray], weights: list[np.ndarray], size: int
 ) -> np.ndarray:
-    """Places (n, n) of the second derivatives of the sum of results times weights.
-
-    Args:
-        flat: what wrote the results.
-        outs: places of the results.
-        weights: places of their weights.
-        size: how many unknowns there are.
-    """
+    """Expressions (n, n) of the second derivatives of the weighted sum of results."""
     graph = flat.graph
     pairs = [
         pair

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.jit.graph import Buffer, Region, Statement
+from swelltree.jit.graph import Buffer, Region, Statement, Written
 
 
 class MovedRow(NamedTuple):
-    """A whole row of memory that goes behind a place that is computed.
+    """A contiguous copy to a computed place.
 
     Args:
-        buffer: where it goes.
+        buffer: target.
         at: first place there.
-        behind: expression of the number of places behind it; None: none.
-        origin: where it comes from, not overlapping.
+        behind: expression of the offset behind it; None: none.
+        origin: source, not overlapping.
         start: first place there.
-        size: numbers of the row.
+        size: scalars that are copied.
     """
 
     buffer: Buffer
@@ -32,13 +33,13 @@ class MovedRow(NamedTuple):
 
 @dataclass
 class Stores(Statement):
-    """Numbers that go to memory, all read before the first is written.
+    """Values stored to memory, all read before the first is written.
 
     Args:
-        single: (buffer, place, number).
-        moving: (buffer, place, number of the index behind it, number).
-        rows: (buffer, place, from buffer, from place, count): whole rows, not overlapping.
-        moving_rows: whole rows that go behind computed places.
+        single: (buffer, place, expression).
+        moving: (buffer, place, expression of the index behind it, expression).
+        rows: (buffer, place, from buffer, from place, count): contiguous copies, not overlapping.
+        moving_rows: copies to a computed place.
     """
 
     single: list[tuple[Buffer, int, int]] = field(default_factory=list)
@@ -51,10 +52,20 @@ class Stores(Statement):
         out += [row.behind for row in self.moving_rows if row.behind is not None]
         return out + [a for x in self.moving for a in x[2:]]
 
+    def reads(self) -> list[Buffer]:
+        return [x[2] for x in self.rows] + [row.origin for row in self.moving_rows]
+
+    def writes(self) -> Iterator[Written]:
+        yield from ((buffer, (a,), ()) for buffer, _, a in self.single)
+        yield from ((buffer, (index, a), ()) for buffer, _, index, a in self.moving)
+        yield from ((buffer, (), (origin,)) for buffer, _, origin, _, _ in self.rows)
+        for row in self.moving_rows:
+            yield row.buffer, () if row.behind is None else (row.behind,), (row.origin,)
+
 
 @dataclass
 class Leave(Statement):
-    """The loop around this place ends unless a condition holds."""
+    """The enclosing loop ends unless a condition holds."""
 
     condition: int
 
@@ -64,27 +75,27 @@ class Leave(Statement):
 
 @dataclass
 class Loop(Statement):
-    """A region again and again, until one of its `Leave`."""
+    """A region repeated until one of its `Leave`."""
 
     body: Region
 
-    def numbers(self) -> list[int]:
-        return []
+    def regions(self) -> list[Region]:
+        return [self.body]
 
 
 @dataclass
 class Rows(Loop):
-    """A region for every row of some arrays; see `machine.rows.loops`.
+    """A region for every row of some arrays; see `rows.loops`.
 
-    Rows that may go together do not depend on each other: what the region stores is the row's own,
-    or memory that is used nowhere else; only its `Adds` bring rows together.
+    Iterations are independent: what the region stores belongs to the row, or is memory that is used
+    nowhere else; only `Adds` combine rows.
 
     Args:
         body: without a `Leave`.
-        index: number of the expression of the number of the row.
+        index: expression of the number of the row.
         count: of rows.
-        width: rows that may go together in a SIMD register; 1: sequential.
-        beyond: memory has room for rows behind the last, which the last register may hold too.
+        width: rows that may share a SIMD register; 1: sequential.
+        excess: memory has room for rows behind the last, which the last register may hold too.
     """
 
     index: int
@@ -95,45 +106,20 @@ class Rows(Loop):
 
 @dataclass
 class Adds(Statement):
-    """Numbers that are added to places of memory: sums over the rows of a loop.
-
-    Args:
-        terms: (buffer, place, number).
-    """
+    """Values added to places of memory, (buffer, place, expression): sums over rows of a loop."""
 
     terms: list[tuple[Buffer, int, int]]
 
     def numbers(self) -> list[int]:
         return [a for _, _, a in self.terms]
 
-
-@dataclass
-class Reduction(Statement):
-    """Contiguous numbers reduced to one, for each of some rows of memory.
-
-    Args:
-        name: "add", "max" or "min".
-        out: where the results go, one for each row.
-        rows: (buffer, place) of each row.
-        count: numbers of a row.
-        width: numbers at once.
-        empty: what leaves every number as it is.
-    """
-
-    name: str
-    out: Buffer
-    rows: list[tuple[Buffer, int]]
-    count: int
-    width: int
-    empty: float
-
-    def numbers(self) -> list[int]:
-        return []
+    def writes(self) -> Iterator[Written]:
+        return ((buffer, (a,), ()) for buffer, _, a in self.terms)
 
 
 @dataclass
 class Choice(Statement):
-    """One of several regions, by a number from zero on."""
+    """One of several regions, by an index from zero on."""
 
     which: int
     branches: list[Region]
@@ -141,23 +127,56 @@ class Choice(Statement):
     def numbers(self) -> list[int]:
         return [self.which]
 
+    def regions(self) -> list[Region]:
+        return self.branches
+
 
 @dataclass
-class Combination(Statement):
-    """A sum of rows of memory, each times a number: a matrix times a vector, kept whole.
+class OfRows(Statement):
+    """What is computed from rows of memory.
 
     Args:
-        out: where the sum goes, `count` numbers.
+        out: where the result goes.
         rows: (buffer, place) of each row.
-        weights: number of the expression of each.
-        count: numbers of a row.
-        full: (row, number) which are not known to be zero; None: all.
+        count: scalars of a row.
     """
 
     out: Buffer
     rows: list[tuple[Buffer, int]]
-    weights: list[int]
     count: int
+
+    def reads(self) -> list[Buffer]:
+        return [buffer for buffer, _ in self.rows]
+
+    def writes(self) -> Iterator[Written]:
+        yield self.out, tuple(self.numbers()), tuple(self.reads())
+
+
+@dataclass
+class Reduction(OfRows):
+    """Every row reduced to one scalar.
+
+    Args:
+        name: "add", "max" or "min".
+        width: scalars of a SIMD register.
+        empty: the neutral element.
+    """
+
+    name: str
+    width: int
+    empty: float
+
+
+@dataclass
+class Combination(OfRows):
+    """A weighted sum of rows: a matrix times a vector that is not unrolled.
+
+    Args:
+        weights: expression of the weight of each row.
+        full: (row, scalar) which are not known to be zero; None: all.
+    """
+
+    weights: list[int]
     full: np.ndarray | None = None
 
     def numbers(self) -> list[int]:
@@ -165,14 +184,18 @@ class Combination(Statement):
 
 
 def arguments(op: tuple[Any, ...]) -> tuple[int, ...]:
-    """Expressions that an expression is made of."""
     if op[0] in ("is", "load", "row"):
         return ()
     return (op[3],) if op[0] == "load_at" else op[1:]
 
 
-def inner_regions(item: object) -> list[Region]:
-    """Regions of a statement."""
-    if isinstance(item, Loop):
-        return [item.body]
-    return item.branches if isinstance(item, Choice) else []
+def statements(region: Region) -> Iterator[Statement]:
+    """Statements of a region, without those of regions within it."""
+    return (item for item in region.items if not isinstance(item, int))
+
+
+def nested(region: Region) -> Iterator[Region]:
+    yield region
+    for item in statements(region):
+        for inner in item.regions():
+            yield from nested(inner)

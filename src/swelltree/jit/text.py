@@ -26,7 +26,6 @@ from swelltree.jit.statements import (
     Rows,
     Stores,
     arguments,
-    inner_regions,
 )
 
 WIDTHS = (8, 4, 2, 1)  # numbers in one register
@@ -37,8 +36,6 @@ INVERSE = -(10**9)  # names of inverse numbers come before this one
 
 
 class Writer:
-    """Lines of one function."""
-
     arguments = ("fixed", "in", "out", "work")
     float = "double"  # type of one
     present = "out"  # memory that there is, which LLVM does not know
@@ -66,10 +63,10 @@ class Writer:
         for item in region.items:
             if isinstance(item, int):
                 continue
-            for a in item.numbers():  # type: ignore[attr-defined]
+            for a in item.numbers():
                 self._need(a)
                 self._used(a, region)
-            for inner in inner_regions(item):
+            for inner in item.regions():
                 self._mark(inner)
 
     def _need(self, a: int) -> None:
@@ -91,9 +88,10 @@ class Writer:
         self.stored[a] = graph.room(1, graph.kinds[a])
 
     def _defer(self, region: Region) -> None:
-        """Products that are used once are written there: few registers, and one rounding less.
+        """Mark expressions that are emitted at their use.
 
-        So are sums that are the weight of a row.
+        Products that are used once: fewer registers, and contraction to FMA. Sums that are weights
+        of a row, too.
         """
         ops, pending, weights = self.graph.ops, set[int](), set[int]()
         for item in region.items:
@@ -112,11 +110,11 @@ class Writer:
                 self.late |= weights.intersection(item.weights)
                 continue
             pending, weights = set(), set()  # memory may change
-            for inner in inner_regions(item):
+            for inner in item.regions():
                 self._defer(inner)
 
     def _divisors(self) -> set[tuple[int, int]]:
-        """By region and number: what divides several numbers of a region."""
+        """(region, expression) of divisors that are used more than once."""
         graph, found = self.graph, Counter[tuple[int, int]]()
         for a in self.live:
             if graph.ops[a][0] == "div" and graph.kinds[a] == FLOAT:
@@ -133,9 +131,9 @@ class Writer:
         return name
 
     def _parted(self) -> None:
-        """Another block: LLVM's time grows with the square of the length of one.
+        """Begin another basic block: LLVM's time is quadratic in its length.
 
-        The branch is always taken, which LLVM must not know, or it would join the blocks again.
+        The branch is always taken, which LLVM must not know, or it would merge the blocks.
         """
         self.part = len(self.lines) + PART
         there = self.line(f"icmp ne ptr %{self.present}, {self._nowhere()}")
@@ -146,7 +144,6 @@ class Writer:
         return "null"
 
     def functions(self) -> str:
-        """Text of the functions that are used."""
         several = [function_text(x.functions, x.types) for x in self.on_several.values()]
         return "\n".join([function_text(self.operations.functions), *several])
 
@@ -237,23 +234,52 @@ class Writer:
         self.lines.append(f"{end}:")
 
     def repeated(self, count: int, one: Callable[[str | None, int], None]) -> None:
-        """Write `one` for each of some numbers: a few times, or once in a loop."""
+        """Emit `one` for each of some indices: unrolled, or once in a loop."""
         if count <= UNROLL_LIMIT:
             for k in range(count):
                 one(None, k)
-            return
-        self.counted(count, lambda j: one(j, 0))
+        else:
+            self.counted(count, lambda j: one(j, 0))
 
     def counted(self, count: int, one: Callable[[str], None]) -> None:
-        """Write `one` once, in a loop with the name of its counter."""
+        """Emit `one` once, in a loop with the name of its counter."""
+
+        def body(j: str, _: list[str]) -> list[str]:
+            one(j)
+            return []
+
+        self.accumulated(count, 1, [], body)
+
+    def accumulated(
+        self,
+        count: int,
+        step: int,
+        sums: list[tuple[str, str]],
+        body: Callable[[str, list[str]], list[str]],
+    ) -> list[str]:
+        """Emit a loop that carries values in registers; gives their names behind it.
+
+        Args:
+            count: end of the counter.
+            step: of the counter.
+            sums: type and first value of each.
+            body: from the names of the counter and of the values, the names of the next values.
+        """
         before, head, back, end = (self._label() for _ in range(4))
-        j, following, go = f"%j{self.count}", f"%k{self.count}", f"%go{self.count}"
-        self.lines += [f"  br label %{before}", f"{before}:", f"  br label %{head}", f"{head}:"]
-        self.lines.append(f"  {j} = phi i64 [ 0, %{before} ], [ {following}, %{back} ]")
-        one(j)
-        self.lines += [f"  br label %{back}", f"{back}:", f"  {following} = add i64 {j}, 1"]
-        self.lines.append(f"  {go} = icmp slt i64 {following}, {count}")
-        self.lines += [f"  br i1 {go}, label %{head}, label %{end}", f"{end}:"]
+        number, lines = self.count, self.lines
+        j, following, go = f"%j{number}", f"%k{number}", f"%go{number}"
+        lines += [f"  br label %{before}", f"{before}:", f"  br label %{head}", f"{head}:"]
+        lines.append(f"  {j} = phi i64 [ 0, %{before} ], [ {following}, %{back} ]")
+        top, names = len(lines), [f"%s{number}.{m}" for m in range(len(sums))]
+        found = body(j, names)
+        lines[top:top] = [
+            f"  {name} = phi {T} [ {first}, %{before} ], [ {value}, %{back} ]"
+            for name, (T, first), value in zip(names, sums, found, strict=True)
+        ]
+        lines += [f"  br label %{back}", f"{back}:", f"  {following} = add i64 {j}, {step}"]
+        lines.append(f"  {go} = icmp slt i64 {following}, {count}")
+        lines += [f"  br i1 {go}, label %{head}, label %{end}", f"{end}:"]
+        return found
 
     # --- memory -----------------------------------------------------------------------------
     def address(self, buffer: Buffer, at: int, index: str | None = None) -> str:
@@ -282,11 +308,11 @@ class Writer:
 
     # what follows is the same for one case, lanes and threads: they differ in these four
     def value_for(self, buffer: Buffer, a: int, names: dict[int, str]) -> str:
-        """Name of an expression as a buffer takes it."""
+        """Name of an expression in the type that a buffer holds."""
         return self.name(a, names)
 
     def fetch(self, kind: str, buffer: Buffer, at: int, index: str | None, like: Buffer) -> str:
-        """A scalar of a buffer, as another one takes it."""
+        """A scalar of a buffer, in the type that another one holds."""
         return self._load(kind, self.address(buffer, at, index))
 
     def put(
@@ -302,11 +328,10 @@ class Writer:
         self._store(kind, value, self.address(buffer, at, index))
 
     def operations_for(self, buffer: Buffer) -> Operations:
-        """Operations on what a buffer holds."""
+        """Operations in the type that a buffer holds."""
         return self.operations
 
     def is_divergent(self, a: int) -> bool:
-        """Does an expression differ from lane to lane?"""
         return False
 
     def _stores(self, stores: Stores, names: dict[int, str]) -> None:
@@ -329,7 +354,7 @@ class Writer:
             self.put(buffer, kinds[a], value, at, index, self.is_divergent(i))
 
     def _copied(self, row: MovedRow, names: dict[int, str]) -> None:
-        """Contiguous memory copied, behind an offset that may be computed."""
+        """Contiguous copy to a place that may be computed."""
         if not row.size:
             return
         index = None if row.behind is None else self.name(row.behind, names)
@@ -338,7 +363,6 @@ class Writer:
         self.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, {size})")
 
     def _copied_singly(self, row: MovedRow, names: dict[int, str]) -> None:
-        """The same scalar by scalar."""
         buffer, at, index, origin, start, count = row
         behind = None if index is None else self.name(index, names)
         divergent = index is not None and self.is_divergent(index)
@@ -386,6 +410,8 @@ class Writer:
                 break
             if not isinstance(other, Combination) or other.rows != item.rows:
                 break
+            if self.operations_for(other.out) is not self.operations_for(item.out):
+                break  # one differs from lane to lane, the other does not
             group.append(other)
         return group
 
@@ -401,7 +427,7 @@ class Writer:
             self.put(buffer, kind, total, at)
 
     def _combination(self, item: Combination, names: dict[int, str]) -> None:
-        """Some numbers of the sum at once, in several partial sums that do not wait for another."""
+        """Weighted sum of rows, vectorised over its elements, with independent partial sums."""
         weights = [self.name(a, names) for a in item.weights]
 
         def some(width: int, at: int, index: str | None = None) -> None:
@@ -427,7 +453,7 @@ class Writer:
             at += width
 
     def weighted(self, T: str, weights: list[str], rows: Iterable[str]) -> str:
-        """Sum of numbers of a type, each times a weight, in several sums that do not wait."""
+        """Weighted sum of values of a type, in `CHAINS` independent partial sums."""
         sums: list[str] = []
         for k, (weight, row) in enumerate(zip(weights, rows, strict=True)):
             part = self.line(f"fmul {FLAGS} {T} {weight}, {row}")
@@ -450,7 +476,7 @@ class Writer:
 
     # --- expressions ------------------------------------------------------------------------
     def name(self, a: int, names: dict[int, str]) -> str:
-        """Name of a number in this region; it is loaded where it comes from outside."""
+        """Name of an expression in this region; loaded if it was spilled in another."""
         if a in names:
             return names[a]
         graph, op = self.graph, self.graph.ops[a]
@@ -467,7 +493,7 @@ class Writer:
         return name
 
     def _late_expressions(self, a: int, names: dict[int, str]) -> None:
-        """What is written where it is used, with all of that kind beneath it, however deep."""
+        """Emit a deferred expression and the deferred operands beneath it."""
         todo = [a]
         while todo:
             beneath = arguments(self.graph.ops[todo[-1]])

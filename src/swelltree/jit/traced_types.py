@@ -28,13 +28,10 @@ class Variable(Protocol):
 
 
 class Known(Variable, Protocol):
-    """A literal."""
-
     val: Any
 
 
 def is_known(var: Variable) -> TypeGuard[Known]:
-    """Is it a literal in the place of a variable?"""
     return hasattr(var, "val")
 
 

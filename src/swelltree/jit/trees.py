@@ -18,7 +18,7 @@ from swelltree.jit.lazy_import import is_imported
 
 @runtime_checkable
 class TreeDef(Protocol):
-    """What is left of a tree without its arrays, here or in JAX."""
+    """Structure of a tree, from here or from JAX."""
 
     @property
     def num_leaves(self) -> int: ...
@@ -27,7 +27,7 @@ class TreeDef(Protocol):
 
 
 class Structure(NamedTuple):
-    """What is left of a tree without its arrays; a tuple, for those are quick to make and compare.
+    """Structure of a tree; a tuple, which is quick to make and compare.
 
     Args:
         kind: class of a node; None: an array.
@@ -103,7 +103,7 @@ def _taken_apart(
 
 
 def in_words_of_jax(structure: TreeDef) -> TreeDef:
-    """The same structure as `flatten` gives it once JAX is imported."""
+    """The structure as JAX's `flatten` gives it."""
     if not isinstance(structure, Structure):
         return structure
     return jax.tree.structure(structure.unflatten([0] * structure.num_leaves))
@@ -119,7 +119,6 @@ def leaves_of(tree: Tree, is_leaf: Callable[[Tree], bool] | None = None) -> list
 
 
 def structure_of(tree: Tree) -> TreeDef:
-    """Structure of a tree."""
     return flatten(tree)[1]
 
 

@@ -48,17 +48,26 @@ class Stored:
         return self.buffer.kind
 
     def part(self, start: int, shape: tuple[int, ...]) -> Stored:
-        """Some of it that lie together, in another shape."""
+        """Contiguous elements, in another shape."""
         special = self.special
         if special is not None:
             special = special[start : start + int(np.prod(shape, dtype=int))]
         return Stored(self.buffer, self.start + start, shape, self.home, self.version, special)
 
 
-class OnBase:
-    """An array of the shape of another that lies in memory."""
+@dataclass(eq=False)
+class Updated:
+    """An array in memory but for a window.
+
+    Args:
+        base: the array.
+        index: expression (LONG) of the first place of the window.
+        new: the window: expressions, or memory.
+    """
 
     base: Stored
+    index: int
+    new: np.ndarray | Stored
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -70,38 +79,8 @@ class OnBase:
 
 
 @dataclass(eq=False)
-class Updated(OnBase):
-    """An array in memory but for some numbers that lie together.
-
-    Args:
-        base: the array.
-        index: number of the expression (LONG) of the first place that differs.
-        new: expressions that stand there.
-    """
-
-    base: Stored
-    index: int
-    new: np.ndarray
-
-
-@dataclass(eq=False)
-class Replaced(OnBase):
-    """An array in memory but for a row of memory that replaces a part of it.
-
-    Args:
-        base: the array.
-        index: number of the expression (LONG) of the first place that differs.
-        new: what stands there.
-    """
-
-    base: Stored
-    index: int
-    new: Stored
-
-
-@dataclass(eq=False)
 class Product:
-    """A matrix in memory times a vector along one of its axes, not written out yet.
+    """A matrix in memory times a broadcast vector, not expanded.
 
     Args:
         matrix: two axes.
@@ -123,7 +102,7 @@ class Product:
 
 
 class Retained(ABC):
-    """An array that is no row of memory, but can become one."""
+    """An array that is not contiguous memory but can be stored there."""
 
     shape: tuple[int, ...]
 
@@ -133,12 +112,12 @@ class Retained(ABC):
 
     @abstractmethod
     def memory(self, graph: Graph) -> Stored:
-        """The array in memory, its last axis quickest."""
+        """The array in contiguous memory, row-major."""
 
 
 @dataclass(eq=False)
 class View(Retained):
-    """Numbers of a buffer in any order.
+    """Scalars of a buffer at any offsets.
 
     Args:
         buffer: where they lie.
@@ -167,7 +146,7 @@ class View(Retained):
         return self.buffer.kind
 
     def moved(self, move: Callable[[np.ndarray], np.ndarray]) -> View | Stored:
-        """The numbers moved about as numpy moves them."""
+        """Elements moved by a function of NumPy arrays."""
         special = None if self.special is None else move(self.special)
         after = move(self.offsets)
         same = self.home, self.version, self.base
@@ -177,7 +156,7 @@ class View(Retained):
         return View(self.buffer, offsets, self.home, self.version, self.base)
 
     def simplest(self) -> View | Stored:
-        """A row of memory where the numbers are contiguous."""
+        """`Stored` where the elements are contiguous."""
         flat = self.offsets.reshape(-1)
         if self.base is not None or not flat.size:
             return self
@@ -188,7 +167,6 @@ class View(Retained):
         return Stored(self.buffer, start, self.shape, self.home, self.version, special)
 
     def memory(self, graph: Graph) -> Stored:
-        """The numbers in contiguous memory, copied where they are not."""
         x = self.simplest()
         if isinstance(x, Stored):
             return x
@@ -210,7 +188,6 @@ class View(Retained):
 
 
 def view_of(graph: Graph, x: Value, lay_out: Callable[[View], Stored] | None = None) -> View:
-    """Places of the numbers of an array in memory, which may then be moved about."""
     if isinstance(x, View):
         return x
     if not isinstance(x, Stored):
@@ -230,12 +207,11 @@ def stored(
     home: Region,
     special: np.ndarray | None = None,
 ) -> Stored:
-    """An array in memory as it is from now on."""
+    """An array in memory with a new version."""
     return Stored(buffer, start, tuple(shape), home, next(_versions), special)
 
 
 def value_ids(graph: Graph, x: Value) -> np.ndarray:
-    """Expressions of all numbers of an array."""
     if isinstance(x, np.ndarray):
         return x
     if x.size > MAX_ARRAY_SIZE:
@@ -244,11 +220,10 @@ def value_ids(graph: Graph, x: Value) -> np.ndarray:
         return x.value_ids(graph)
     if isinstance(x, Retained):
         x = x.memory(graph)
-    if isinstance(x, Replaced):
-        x = Updated(x.base, x.index, value_ids(graph, x.new).reshape(-1))
     if isinstance(x, Updated):
-        old = value_ids(graph, x.base).reshape(-1).tolist()
-        out = [_new_or_old(graph, x, j, a) for j, a in enumerate(old)]
+        old, new = value_ids(graph, x.base).reshape(-1), value_ids(graph, x.new).reshape(-1)
+        pairs = enumerate(old.tolist())
+        out = [_new_or_old(graph, x.index, new.tolist(), old.size, j, a) for j, a in pairs]
         return np.array(out, dtype=int).reshape(x.shape)
     if isinstance(x, Product):
         matrix = value_ids(graph, x.matrix)
@@ -268,17 +243,16 @@ def value_ids(graph: Graph, x: Value) -> np.ndarray:
     return np.array(out, dtype=int).reshape(x.shape)
 
 
-def _new_or_old(graph: Graph, x: Updated, j: int, old: int) -> int:
+def _new_or_old(graph: Graph, index: int, new: list[int], size: int, j: int, old: int) -> int:
     chosen = old
-    for k, new in enumerate(x.new.reshape(-1).tolist()):
-        if 0 <= j - k <= x.base.size - x.new.size:
-            hit = graph.op("eq", x.index, graph.constant(j - k, "i8"))
-            chosen = graph.op("where", hit, new, chosen)
+    for k, a in enumerate(new):
+        if 0 <= j - k <= size - len(new):
+            hit = graph.op("eq", index, graph.constant(j - k, "i8"))
+            chosen = graph.op("where", hit, a, chosen)
     return chosen
 
 
 def constants(graph: Graph, value: Array) -> np.ndarray:
-    """Places of known numbers."""
     value = np.asarray(value)
     kind = kind_of(value.dtype)
     if value.size > MAX_ARRAY_SIZE:
@@ -288,7 +262,7 @@ def constants(graph: Graph, value: Array) -> np.ndarray:
 
 
 def constant_values(graph: Graph, x: Value) -> np.ndarray | None:
-    """Values of an array whose numbers are all known; else None."""
+    """Values of an array of constants; else None."""
     if not isinstance(x, np.ndarray):
         if not isinstance(x, Stored) or x.special is None:
             return None
@@ -300,7 +274,7 @@ def constant_values(graph: Graph, x: Value) -> np.ndarray | None:
 
 
 def in_memory(graph: Graph, x: Value, kind: str) -> Stored:
-    """The array in memory: where it is, or in new working memory from here on."""
+    """The array in contiguous memory, stored there if it is not."""
     if isinstance(x, Stored):
         return x
     if isinstance(x, Retained):
@@ -314,7 +288,7 @@ def in_memory(graph: Graph, x: Value, kind: str) -> Stored:
 
 
 def stores(graph: Graph, buffer: Buffer, x: Value, into: Stores, start: int = 0) -> None:
-    """Let an array be stored at a place of a buffer."""
+    """Add the stores of an array to a statement."""
     if isinstance(x, Retained) and x.size > UNROLL_LIMIT:
         x = x.memory(graph)
     if isinstance(x, Stored) and x.special is None:

@@ -29,12 +29,12 @@ C = TypeVar("C", bound=Effect)
 
 
 def having(model: Model, capability: type[C]) -> tuple[C, ...]:
-    """The effects of a model that have a capability, in their order."""
+    """Effects of a model with a capability, in order."""
     return tuple(effect for effect in model.effects if isinstance(effect, capability))
 
 
 def feels(model: Model, what: str) -> bool:
-    """Does an effect of a model depend on "waves", "current" or "wind"?"""
+    """Whether any effect of a model depends on "waves", "current" or "wind"."""
     return any(what in effect.feels for effect in having(model, FeelsEnvironment))
 
 
@@ -54,7 +54,7 @@ class HasStates(Effect):
 
 
 class HasEquilibriumStates(HasStates):
-    """Its states at equilibrium follow from the poses of bodies, such as a mean yaw."""
+    """States at equilibrium follow from the poses of the bodies, such as a mean yaw."""
 
     @abstractmethod
     def equilibrium_states(self, states: Array, pose: Pose) -> Array:
@@ -67,7 +67,7 @@ class HasEquilibriumStates(HasStates):
 
 
 class ChangesModel(HasStates):
-    """Masses or locked DOFs of the model follow from its states, as from rope on a drum."""
+    """Masses or locked DOFs of the model follow from the states, such as rope on a drum."""
 
     @abstractmethod
     def apply_states(self, model: Model, internal: InternalState) -> Model:
@@ -100,7 +100,7 @@ class HasEvents(HasStates):
 
 
 class HasFirstStates(HasStates):
-    """Its states at the start of a run follow from the motion there, or from a first sample."""
+    """Initial states follow from the initial motion or from a first sample."""
 
     @abstractmethod
     def first_states(self, model: Model, now: Callable[[], Instant]) -> Array | None:
@@ -113,7 +113,7 @@ class HasFirstStates(HasStates):
 
 
 class CommandsStrokes(HasEvents, HasFirstStates):
-    """Commands the actuators on strokes, perhaps at sample times of its own."""
+    """Commands the actuators on strokes, possibly sampled."""
 
     @abstractmethod
     def commands(self, model: Model, now: Instant) -> Iterable[tuple[int, Array]]:
@@ -121,7 +121,7 @@ class CommandsStrokes(HasEvents, HasFirstStates):
 
     @abstractmethod
     def next_sample(self, internal: InternalState) -> Array | None:
-        """Time of the next sample [s]; None: it takes none."""
+        """Time of the next sample [s]; None: not sampled."""
 
 
 # --- Waves, current and wind
@@ -141,7 +141,7 @@ class ExcitedByWaves(FeelsEnvironment):
 
 
 class PreparedForSea(FeelsEnvironment):
-    """Is prepared for a realised sea, or warns of it."""
+    """Must be prepared for a realised sea, or warns about it."""
 
     @abstractmethod
     def in_sea(self, model: Model, waves: RealisedSea, padded: bool = False) -> Effect:
@@ -155,26 +155,26 @@ class PreparedForSea(FeelsEnvironment):
 
 
 class HasCalmForm(Effect):
-    """Can be set into a sea of height zero without another shape, such as loads on a grid."""
+    """Has a form for zero waves with unchanged array shapes, such as gridded loads."""
 
     @abstractmethod
     def in_still_water(self) -> Effect:
-        """The same effect without waves, and with nothing released."""
+        """The effect without waves and releases."""
 
 
 class ChecksStep(Effect):
-    """Rejects some lengths of fixed steps."""
+    """Rejects unsuitable fixed steps."""
 
     @abstractmethod
     def check_step(self, step: float) -> None:
-        """Raise an error for a step that it cannot take [s]."""
+        """Raise an error for an unsuitable step [s]."""
 
 
 # --- Linear studies
 
 
 class HasNonlinearity(Effect):
-    """Knows why it is not linear; of all others studies assume that they are not."""
+    """States why it is nonlinear; other effects count as linear."""
 
     @abstractmethod
     def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
@@ -186,66 +186,71 @@ class HasNonlinearity(Effect):
 
 
 class HasLinearForm(Effect):
-    """Adds more to a linear model than the derivative of its loads."""
+    """Contributes more to a linear model than the derivative of its loads."""
 
     @abstractmethod
     def linear_form(self, model: Model, now: Instant) -> LinearForm:
-        """These terms at equilibrium; numpy."""
+        """Additional linear terms at equilibrium, NumPy."""
 
 
 class HasRadiation(HasLinearForm):
-    """Carries linear radiation."""
+    """Has linear radiation."""
 
     memory: RadiationMemory | None  # with a propagator of its own; None: it remembers nothing
 
+    @property
+    @abstractmethod
+    def radiation_data(self) -> tuple[Array, ...]:
+        """Arrays that a memory is fitted to."""
+
     @abstractmethod
     def radiation_rate(self, now: Instant) -> Tree:
-        """Rate of the states of the memory."""
+        """Rate of the memory states."""
 
     @abstractmethod
     def with_memory(self, memory: RadiationMemory | None) -> HasRadiation:
-        """The same with another memory."""
+        """The effect with another memory."""
 
 
 class HasDrag(Effect):
-    """Has drag that linear studies replace by an equivalent linear one."""
+    """Has drag that linear studies linearise."""
 
     @abstractmethod
     def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
-        """The drag at a pose; numpy."""
+        """Drag at a pose, NumPy."""
 
     @abstractmethod
     def without_drag(self) -> Effect:
-        """The same effect without it; itself where it has none."""
+        """The effect without drag."""
 
 
 # --- How it is stepped, and where a run begins
 
 
 class HasUnknowns(Effect):
-    """Has unknowns of its own, which only the complementarity scheme solves for."""
+    """Has unknowns that only the complementarity scheme solves for."""
 
     @property
     @abstractmethod
     def solved_terms(self) -> tuple[str, ...]:
-        """Terms of the energy budget computed where its unknowns are solved for."""
+        """Energy terms computed together with its unknowns."""
 
     @abstractmethod
     def quasi_static(self) -> tuple[Effect | None, str]:
-        """What stands for it in all other studies, and a note on what that leaves out."""
+        """Replacement in all other studies, and a note on what it neglects."""
 
 
 class FluidSolver(HasEquilibriumStates, ExcitedByWaves, PreparedForSea, ChecksStep):
-    """Solves for a flow at every instant, and for the added mass that the bodies have in it."""
+    """Solves for a flow at every instant, including the added mass of the bodies."""
 
     @property
     @abstractmethod
     def fixed_step(self) -> float:
-        """Step of the fixed-step method that it must be stepped with [s]."""
+        """Required fixed step [s]."""
 
     @abstractmethod
     def before_run(self, model: Model) -> FluidSolver:
-        """The same with what holds for a whole run."""
+        """The effect with data that are constant during a run."""
 
     @abstractmethod
     def before_step(
@@ -278,7 +283,7 @@ class FluidSolver(HasEquilibriumStates, ExcitedByWaves, PreparedForSea, ChecksSt
 
     @abstractmethod
     def solved(self, model: Model, now: Instant) -> FluidSolver:
-        """The same with the flow of an instant; asked before `loads`."""
+        """The effect with the flow of an instant; called before `loads`."""
 
     @abstractmethod
     def solved_mass(self, model: Model) -> Array:
@@ -292,7 +297,7 @@ class FluidSolver(HasEquilibriumStates, ExcitedByWaves, PreparedForSea, ChecksSt
 
     @abstractmethod
     def added_mass_reaction(self, model: Model, motion: Motion, v_dot: Array) -> Loads:
-        """What that added mass does at known accelerations; channels add to those of `loads`."""
+        """Reaction of that added mass to known accelerations; channels add to those of `loads`."""
 
     @abstractmethod
     def internal_advanced(self, model: Model, now: Instant, v_half: Array, h: Array) -> Array:
@@ -307,59 +312,57 @@ class FluidSolver(HasEquilibriumStates, ExcitedByWaves, PreparedForSea, ChecksSt
 
     @abstractmethod
     def after_step(self, model: Model, now: Instant) -> Array:
-        """States after a step, on another mesh where that is due."""
+        """States after a step, on a new mesh if one is due."""
 
     @abstractmethod
     def out_of_range(self, states: Array) -> Array:
-        """Did the states leave all measure, so that a run must end?"""
+        """Whether the states diverged, so that the run must end."""
 
     @abstractmethod
     def why_stopped(self, states: Array) -> str:
-        """What to look at where a run ended early; empty: nothing."""
+        """Advice for a run that ended early; empty: none."""
 
 
 class HasTangent(Effect):
-    """Is another spring in every step: fixed steps ask anew for its stiffness and damping."""
+    """Stiffness and damping change in every step and are updated by fixed steps."""
 
     @abstractmethod
     def tangent(self, model: Model, now: Instant) -> tuple[Array, Array]:
-        """Stiffness that pulls back, and damping (6N, 6N)."""
+        """Restoring stiffness and damping (6N, 6N)."""
 
 
 class Impulsive(Effect):
-    """Acts on short stretches of a motion that long steps could pass over."""
+    """Acts for short times that long steps could miss."""
 
 
 class StartsFromEquilibrium(Effect):
-    """Runs with it start from equilibrium unless asked otherwise."""
+    """Runs start from equilibrium by default."""
 
 
 class StoresElastically(Effect):
-    """Its stored energy is zero where it is unloaded."""
+    """Stored energy is zero in the unloaded state."""
 
 
 # --- Moorings and winches
 
 
 class Moors(Effect):
-    """Its wrench at equilibrium belongs to the moorings."""
+    """Its wrench at equilibrium counts as mooring force."""
 
 
 class HasWinches(Effect):
-    """May have winches."""
-
     @property
     @abstractmethod
     def winches(self) -> Winches | None:
-        """Its winches; None: this one has none."""
+        """Winches, None without any."""
 
     @abstractmethod
     def with_winches(self, winches: Winches) -> Effect:
-        """The same effect with other winches of the same number."""
+        """The effect with other winches of the same number."""
 
 
 def all_winches(model: Model) -> list[Winches]:
-    """Winches of all effects that have some."""
+    """Winches of all effects."""
     found = (effect.winches for effect in having(model, HasWinches))
     return [winches for winches in found if winches is not None]
 
@@ -368,7 +371,11 @@ def all_winches(model: Model) -> list[Winches]:
 
 
 class HasParameters(Effect):
-    """Has parameters that `model.with_values` finds by name."""
+    """Has parameters that `model.with_values` finds by name.
+
+    A class at the end of a path of `parameters` may name arrays as `direct`: each entry of them is
+    a number of the description that feeds nothing else in the model.
+    """
 
     @abstractmethod
     def parameters(self) -> dict[str, list[Place]]:
@@ -385,7 +392,7 @@ class HasDerivedParameters(HasParameters):
 
     @abstractmethod
     def derived_parameters(self, item: str) -> list[str]:
-        """Names of those of an item."""
+        """Names of the derived parameters of an item."""
 
     @abstractmethod
     def derived_parameter(self, item: str, name: str) -> Array:
@@ -393,22 +400,22 @@ class HasDerivedParameters(HasParameters):
 
     @abstractmethod
     def with_derived_parameter(self, model: Model, item: str, name: str, value: Array) -> Effect:
-        """The same effect with another value of one of them."""
+        """The effect with a changed derived parameter."""
 
 
 # --- Results
 
 
 class Reports(Effect):
-    """Its channels have rows of its own, such as one for each line."""
+    """Its channels have own rows, such as one per line."""
 
     @abstractmethod
     def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
-        """Coordinates of these rows: {name: (dimension, values, long name)}."""
+        """Coordinates of its rows: {name: (dimension, values, long name)}."""
 
 
 class ReportsLines(Reports):
-    """Its channels are rows of lines, which go on from effect to effect."""
+    """Its channels are rows of lines, concatenated over all such effects."""
 
     @property
     @abstractmethod
@@ -417,7 +424,7 @@ class ReportsLines(Reports):
 
 
 class HasConstants(Effect):
-    """Has numbers beside its channels that do not change in time."""
+    """Has constants in addition to channels."""
 
     @abstractmethod
     def constants(self) -> dict[str, Array]:
@@ -430,8 +437,8 @@ class ReportsFields(Effect):
     @property
     @abstractmethod
     def sample_size(self) -> int:
-        """About how many numbers it adds to a sample."""
+        """Approximate number of values per sample."""
 
 
 class WrittenByUser(Effect):
-    """Its class is a user's own (`swelltree.effect`): all its channels are results."""
+    """A user's own class (`swelltree.effect`): all its channels are results."""

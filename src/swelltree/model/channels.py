@@ -1,7 +1,7 @@
 """Names, dimensions, units and frames of everything a run reports.
 
 One table turns the raw channels of a run into variables. A unit such as "m, rad" belongs to
-translations and rotations in this order; the coordinate `dof` or `coordinate_unit` says which
+translations and rotations in this order; the coordinate `dof` or `coordinate_turns` says which
 of the two an entry is.
 """
 
@@ -586,7 +586,6 @@ CHANNELS: dict[str, Channel] = {
 
 
 def attributes(channel: Channel) -> dict[str, str]:
-    """Attributes of a variable."""
     texts = {
         "units": channel.units,
         "long_name": channel.long_name,
@@ -621,7 +620,7 @@ def own_channels(model: Model, raw: dict[str, Array]) -> dict[str, Channel]:
 
 
 def _dims(model: Model, name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
-    """Dimensions of a channel by its shape: bodies, axes and directions have known numbers."""
+    """Dimensions of a channel from its shape."""
     known = {model.layout.n_bodies: "body", 3: "axis", 6: "dof"}
     first = [known.get(shape[0], f"{name}_0")] if shape else []
     if len(shape) == 1 and shape[0] in (3, 6):

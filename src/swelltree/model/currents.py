@@ -100,7 +100,7 @@ class Grid:
 
 
 def _cell(axis: Array, value: Float[Array, " k"]) -> tuple[Array, Array, Array]:
-    """Indices of the points to either side (k, 2), their weights, and slopes of the weights."""
+    """Indices of the adjacent points (k, 2), their weights, and slopes of the weights."""
     xp = namespace(axis, value)
     if len(axis) == 1:
         zero = xp.zeros((len(value), 1))
@@ -120,7 +120,7 @@ def _cell(axis: Array, value: Float[Array, " k"]) -> tuple[Array, Array, Array]:
 
 @pytree("function")
 class Field:
-    """A velocity of the water that a function gives."""
+    """Water velocity given by a function."""
 
     function: Callable[
         [Array, Array, Array, Array], tuple[Array, Array, Array]
@@ -166,7 +166,6 @@ def _towards(speed: Numbers, beta: Numbers) -> np.ndarray:
 def compile_current(
     current: Current | None, water: Water
 ) -> Profile | Turning | PowerLaw | Grid | Field | None:
-    """A described current as arrays."""
     match current:
         case None:
             return None
@@ -193,7 +192,6 @@ def compile_current(
 
 
 def compile_wind(wind: currents.Wind | None) -> Wind | None:
-    """Described wind as arrays."""
     if wind is None:
         return None
     numbers = (wind.reference_height, wind.exponent, wind.rho)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from swelltree.model.model import Model
     from swelltree.multibody.kinematics import Motion
 
-Coordinate = tuple[str, Sequence[str] | np.ndarray, str]  # dimension, values, long name
+Coordinate = tuple[str, Sequence[str | bool] | np.ndarray, str]  # dimension, values, long name
 
 
 class Channel(NamedTuple):
@@ -97,7 +97,7 @@ class InternalState:
 
 @pytree()
 class Instant:
-    """What a force may depend on."""
+    """Arguments of forces at an instant."""
 
     t: Array  # s
     motion: Motion
@@ -108,7 +108,7 @@ class Instant:
     )
 
     def states(self, effect: HasStates) -> Array:
-        """Internal states of an effect; those of its start where a study knows none."""
+        """Internal states of an effect; the initial ones if the study has none."""
         known = self.internal.elements.get(effect.kind)
         return effect.internal_start() if known is None else known
 
@@ -124,7 +124,7 @@ class LinearElements:
 
 @dataclass(frozen=True)
 class LinearForm:
-    """What an effect adds to a linear model beside the derivative of its loads at equilibrium."""
+    """Contribution of an effect to a linear model besides the derivative of its loads."""
 
     radiation: RadiationSources | None = None
     excitation: DataExcitation | None = None

@@ -26,7 +26,7 @@ AT_REST = InternalState()
 
 
 def internal_at_rest(model: Model) -> InternalState:
-    """Internal states before any motion."""
+    """Initial internal states."""
     starts = {effect.kind: effect.internal_start() for effect in having(model, HasStates)}
     elements = {kind: x for kind, x in starts.items() if x.size}
     memory = (e.memory.start() for e in having(model, HasRadiation) if e.memory is not None)
@@ -34,16 +34,16 @@ def internal_at_rest(model: Model) -> InternalState:
 
 
 def internal_settled(model: Model, internal: InternalState, pose: Pose) -> InternalState:
-    """Internal states with those that follow the places of bodies as after a long rest there."""
+    """Internal states with those that follow the poses of bodies at their equilibrium values."""
     rested = {
         group.kind: group.equilibrium_states(internal.elements[group.kind], pose)
         for group in having(model, HasEquilibriumStates)
+        if group.kind in internal.elements
     }
     return InternalState(internal.radiation, internal.elements | rested)
 
 
 def internal_rate(model: Model, now: Instant) -> InternalState:
-    """Rates of all internal states."""
     internal = now.internal
     rates = {
         effect.kind: effect.internal_rate(model, now)
@@ -59,7 +59,7 @@ def internal_rate(model: Model, now: Instant) -> InternalState:
 
 
 def present(model: Model, internal: InternalState) -> Model:
-    """The model with its masses, added masses and locked DOFs of these internal states."""
+    """The model with masses, added masses and locked DOFs according to internal states."""
     for effect in having(model, ChangesModel):
         model = effect.apply_states(model, internal)
     return model

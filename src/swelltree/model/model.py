@@ -7,7 +7,7 @@ their body, points measured from the body's reference point.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class Bodies:
     volume: Array  # (N,) displaced volume of submerged bodies, m^3
     buoyancy: Array  # (N, 3) centre of buoyancy from the reference point
     added_mass: Array | None = None  # (N, 6, 6) in body axes at the reference point, or None
+
+    direct: ClassVar[tuple[str, ...]] = ("mass",)  # see `HasParameters`
 
 
 @pytree()
@@ -160,7 +162,7 @@ class Model:
     def value(self, name: str) -> Array:
         """A number of the model by name ("barge1.mass", "hinge.base_point", "ram.damping").
 
-        Paths of the case file ("bodies.barge1.mass", "water.depth") are those of the description.
+        Paths of the case file ("bodies.barge1.mass", "water.depth") name the same numbers.
         """
         return get_value(self, name)
 
@@ -168,14 +170,15 @@ class Model:
         """Copy with other numbers, by name; works inside `jit`, `grad` and `vmap`.
 
         Args:
-            values: for example {"barge1.mass": 3e5, "ram.damping": 850.0}: numbers of the compiled
-                model. By paths of the case file, as {"bodies.barge1.mass": 3e5, "water.depth":
-                40.0}, the result is as if the changed description were compiled.
+            values: for example {"barge1.mass": 3e5, "ram.damping": 850.0, "water.depth": 40.0}, by
+                item and quantity or by the path in the case file ("bodies.barge1.mass"), which are
+                one number. The result is as if the changed description were compiled; a fit of the
+                radiation is repeated only where the data it is of change. What the description
+                does not state ("hinge.base_point") is set in the compiled model.
         """
         return set_values(self, values)
 
     def _counts(self) -> str:
-        """How large it is, in words."""
         layout = self.layout
         counts = ((layout.n_bodies, "body"), (layout.n_joints, "joint"), (self.dofs, "DOF"))
         words = [counted(int(number), word) for number, word in counts]
@@ -185,7 +188,7 @@ class Model:
         return ", ".join(words)
 
     def __repr__(self) -> str:
-        """Name, size and effects: its arrays would fill pages."""
+        """Name, size and effects only."""
         system = self.described.system
         name = "" if system is None else f" '{system.name}'"
         effects = ", ".join(type(effect).__name__ for effect in self.effects)

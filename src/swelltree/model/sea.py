@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytree("stretching")
 class Sea:
-    """Waves and what else moves the water, and the wind."""
+    """Waves, currents and wind."""
 
     waves: RealisedSea | None = (
         None  # realised sea: components, stream function wave, grid; None: still water
@@ -103,7 +103,7 @@ def surface_and_water_at(
 
 
 def _unstretched(model: Model) -> Model:
-    """The same sea, linear up to the still water."""
+    """The sea without stretching: linear up to the still water level."""
     return model.replace(sea=replace(model.sea, stretching="constant"))
 
 
@@ -115,7 +115,7 @@ def current_at(model: Model, t: Array, points: Array) -> Array:
 
 
 def waves_at(model: Model, t: Array, points: Array) -> Kinematics:
-    """The same without the current."""
+    """Velocity and acceleration of the waves without the current."""
     from swelltree.waves.sea import kinematics
 
     xp = namespace(points)

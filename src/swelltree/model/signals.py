@@ -62,7 +62,7 @@ Motion = tuple[Array, Array, Array]
 
 @pytree()
 class Constant:
-    """The same value at all times."""
+    """Constant value."""
 
     value: Array
 
@@ -70,7 +70,6 @@ class Constant:
         return self.value + 0.0 * t
 
     def motion(self, t: Array) -> Motion:
-        """Value, rate and acceleration."""
         return self(t), 0.0 * t, 0.0 * t
 
 
@@ -97,7 +96,7 @@ class Pieces:
         return i, t - xp.asarray(self.knots)[i], xp.asarray(self.coefficients)[:, i]
 
     def integral(self, t: Array) -> Array:
-        """Of the value, from the first knot on."""
+        """Integral of the value from the first breakpoint."""
         xp = namespace(t, self.knots, self.coefficients)
         inside_table = xp.clip(t, self.knots[0], self.knots[-1])
         i, x, c = self._piece(inside_table)
@@ -105,7 +104,7 @@ class Pieces:
         return xp.asarray(self.area)[i] + inside + (t - inside_table) * self(t)
 
     def motion(self, t: Array) -> Motion:
-        """Value, rate and acceleration; beyond the ends it rests."""
+        """Value, rate and acceleration; constant beyond the ends."""
         xp = namespace(t, self.knots, self.coefficients)
         first, last = self.knots[0], self.knots[-1]
         inside = (t >= first) & (t <= last)
@@ -196,12 +195,12 @@ class ZeroOrderHold:
         return signal + self.value * share + self.before * (1.0 - share)
 
     def corners(self) -> Array:
-        """Those of the signal: steps end where another value begins to be held [s]."""
+        """Breakpoints of the signal, where the held value changes [s]."""
         return getattr(self.signal, "corners", lambda: np.zeros(0))()
 
     @property
     def integral(self) -> Callable[[Array], Array] | None:
-        """Of both; None where that of the signal is not known."""
+        """Integral; None if that of the signal is unknown."""
         steady = isinstance(self.signal, Constant | None)
         return self._integral if steady or hasattr(self.signal, "integral") else None
 
@@ -243,7 +242,6 @@ Signal = Constant | Pieces | Harmonic | Polynomial | UserFunction  # compiled
 
 
 def compile_signal(signal: object) -> Signal:
-    """Compiled form of a described signal."""
     signal = described.resolve(signal)
     if isinstance(signal, described.Table):
         return _pieces(signal)
@@ -288,7 +286,7 @@ def drives_at(drives: tuple[Signal, ...], t: Array) -> Drives:
 
 
 def held_drives(drives: tuple[Signal, ...], t: Array) -> Drives:
-    """Prescribed coordinates at time t as if they stood still: their values alone."""
+    """Prescribed coordinates at time t with zero rates."""
     if not drives:
         return drives_at(drives, t)
     values = [f(t) for f in drives]

@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 
 
 def coupled_effect(model: Model) -> FluidSolver | None:
-    """The effect with an added mass of every instant, None if there is none."""
+    """The effect with an instantaneous added mass, None if there is none."""
     return next(iter(having(model, FluidSolver)), None)
 
 
 def where_solved(model: Model) -> AbstractContextManager[object]:
-    """The device for the matrices of such an effect; others stay where they are."""
+    """Device of the matrices of such an effect."""
     return nullcontext() if coupled_effect(model) is None else on_first_choice()
 
 
 def solved_at(model: Model, now: Instant) -> Model:
-    """The model with that effect solved."""
+    """The model with the flow of that effect solved."""
     effect = coupled_effect(model)
     return model if effect is None else model.with_effect(effect.solved(model, now))
 
 
 def with_solved_mass(model: Model, symmetric: bool = False) -> Model:
-    """The model with the added mass of this instant, as it is or made symmetric."""
+    """The model with the added mass of this instant, optionally symmetrised."""
     effect = coupled_effect(model)
     if effect is None:
         return model
@@ -74,7 +74,7 @@ def with_accelerations(model: Model, loads: Loads, motion: Motion, v_dot: Array)
 
 
 def prepared(model: Model) -> Model:
-    """The model with what its effects hold for a whole run."""
+    """The model with run constants of its effects."""
     effect = coupled_effect(model)
     return model if effect is None else model.with_effect(effect.before_run(model))
 
@@ -102,7 +102,7 @@ def in_step(
 
 
 def after_step(model: Model, now: Instant) -> InternalState:
-    """Internal states after a step, with those of that effect brought into order."""
+    """Internal states after a step, corrected by that effect."""
     effect = coupled_effect(model)
     if effect is None or effect.kind not in now.internal.elements:
         return now.internal
@@ -111,7 +111,7 @@ def after_step(model: Model, now: Instant) -> InternalState:
 
 
 def fixed_step(model: Model) -> float | None:
-    """The step with which the effects of a model must be stepped [s]; None: any method does."""
+    """Fixed step required by the effects of a model [s]; None: any method."""
     effect = coupled_effect(model)
     return None if effect is None else effect.fixed_step
 
@@ -120,12 +120,12 @@ def fixed_step(model: Model) -> float | None:
 
 
 def element_names(model: Model) -> tuple[str, ...]:
-    """Names of the terms of the energy budget."""
+    """Names of the terms of the energy balance."""
     return tuple(name for effect in model.effects for name in effect.names)
 
 
 def solved_terms(model: Model) -> tuple[str, ...]:
-    """Terms of effects that have unknowns, computed by the scheme that solves for them."""
+    """Terms of effects with unknowns, computed by their scheme."""
     return tuple(name for effect in having(model, HasUnknowns) for name in effect.solved_terms)
 
 
@@ -220,7 +220,7 @@ def joined_rows(
 
 
 def _rows_of(effect: Effect, dim: str, layout: Layout) -> int:
-    """How many rows of a shared dimension are an effect's; none where it has another prefix."""
+    """Number of rows of a shared dimension that belong to an effect."""
     if effect.prefix or not isinstance(effect, Reports):
         return 0
     known = effect.coordinates(layout)

@@ -7,7 +7,7 @@ lines are built from the same pieces.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -77,18 +77,29 @@ class Piece:
 
     @property
     def length(self) -> float:
-        """Unstretched [m]."""
+        """Unstretched length [m]."""
         return self.stop - self.start
 
     @property
     def is_first(self) -> bool:
-        """Does it begin at the described end A?"""
+        """Whether the piece starts at the described end A."""
         return self.start == 0.0
 
     @property
     def is_last(self) -> bool:
-        """Does it end at the described end B?"""
+        """Whether the piece ends at the described end B."""
         return self.stop == self.line.rest_length
+
+
+def from_end_B(piece: Piece) -> Piece:
+    """A whole line, described from its end B on."""
+    return replace(
+        piece,
+        line=piece.line.reversed(),
+        A=piece.B,
+        B=piece.A,
+        parts=piece.parts[::-1],
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,18 +125,17 @@ class Knot:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Pieces and the junctions they meet at."""
+    """Pieces of lines and the junctions between them."""
 
     pieces: tuple[Piece, ...]
     junctions: tuple[Knot, ...]
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Names of the described lines."""
         return tuple(dict.fromkeys(piece.line.name for piece in self.pieces))
 
     def of_line(self, name: str) -> tuple[int, ...]:
-        """Numbers of the pieces of a line, from A to B."""
+        """Indices of the pieces of a line, from A to B."""
         return tuple(k for k, piece in enumerate(self.pieces) if piece.line.name == name)
 
 
@@ -178,7 +188,7 @@ def _cut_name(line: Line, at: float) -> str:
 
 
 def _cuts(line: Line, lines: list[Line]) -> tuple[float, ...]:
-    """Distances from A at which other lines end on this one, increasing."""
+    """Distances from A at which other lines end on this one, ascending."""
     ends = [end for other in lines for end in (other.A, other.B)]
     result = sorted(end.at for end in ends if isinstance(end, OnLine) and end.line == line.name)
     stored: list[float] = []
@@ -189,7 +199,6 @@ def _cuts(line: Line, lines: list[Line]) -> tuple[float, ...]:
 
 
 def _described_knots(system: System, lines: list[Line]) -> dict[str, Knot]:
-    """Described junctions at which these lines end."""
     used = {e.junction for x in lines for e in (x.A, x.B) if isinstance(e, OnJunction)}
     return {
         j.name: Knot(j.name, np.array(j.position), j.mass, j.volume, j.drag_area, j.added_mass)
@@ -199,7 +208,7 @@ def _described_knots(system: System, lines: list[Line]) -> dict[str, Knot]:
 
 
 def _parts(system: System, line: Line, start: float, stop: float) -> tuple[Part, ...]:
-    """Sections of a line between two distances; segments are shared out by length."""
+    """Sections of a line between two distances; segments are distributed by length."""
     result, begin = [], 0.0
     for section, segments in zip(line.parts, line.segment_counts, strict=True):
         end = begin + section.length

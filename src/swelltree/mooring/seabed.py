@@ -158,7 +158,7 @@ def bed_plane(bed: Bed, r: Array) -> tuple[Array, Array]:
 
 
 def _bilinear(bed: Bed, r: Array) -> Array:
-    """Values of the grid between its points."""
+    """Bilinear interpolation."""
     assert bed.grid is not None
     xp = namespace(r)
     nx, ny = bed.grid.shape[:2]

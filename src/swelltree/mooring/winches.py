@@ -16,10 +16,16 @@ from swelltree.describe import System
 from swelltree.describe.bodies.body import Point
 from swelltree.describe.mooring.line import OnJunction
 from swelltree.describe.mooring.operations import Schedule, winch_schedule
-from swelltree.describe.mooring.winch_checks import drum_length, first_segment, shortest_length
+from swelltree.describe.mooring.winch_checks import (
+    drum_length,
+    first_segment,
+    lines_from_winches,
+    shortest_length,
+)
 from swelltree.describe.mooring.winches import ConstantTension, HeaveCompensation, Winch
 from swelltree.describe.topology import WORLD_NAME
 from swelltree.jit import Array, Tree, namespace, pytree
+from swelltree.model.effect import Coordinate
 from swelltree.model.signals import compile_signal
 from swelltree.multibody.build_layout import local_point
 from swelltree.multibody.layout import Layout
@@ -53,7 +59,7 @@ class SetSpeed:
         return sum(self.commanded(t, 0.0 * t)[:2])
 
     def corners(self) -> Array:
-        """Times at which the set speed or the brake changes [s]."""
+        """Times at which set speed or brake change [s]."""
         of_signal = getattr(self.signal, "corners", lambda: np.zeros(0))()
         xp = namespace(of_signal, self.time, self.brakes, self.holds)
         spans = [x.reshape(-1) for x in (self.brakes, self.holds)]
@@ -85,7 +91,7 @@ class SetSpeed:
         return stages, (1.0 - resting) * set_speed, braked
 
     def _stages(self, t: Array) -> tuple[Array, Array]:
-        """Speed of the stages and the rope that they have given."""
+        """Speed of the stages and the rope paid out by them."""
         xp = namespace(t, self.time, self.speed)
         time, speed = xp.asarray(self.time), xp.asarray(self.speed)
         paid = xp.cumsum(0.5 * (speed[1:] + speed[:-1]) * xp.diff(time))
@@ -110,13 +116,13 @@ def _within(t: Array, spans: Array) -> Array:
 
 
 def _time_within(t: Array, spans: Array) -> Array:
-    """How long it has been within the spans (b, 2), which do not overlap [s]."""
+    """Time spent within the spans (b, 2), which do not overlap [s]."""
     xp = namespace(t, spans)
     passed = xp.minimum(xp.maximum(t - spans[:, 0], 0.0), spans[:, 1] - spans[:, 0])
     return passed.sum() if len(spans) else 0.0 * t
 
 
-@pytree("names", "lines", "line", "tip_body", "tip_junction", "stages")
+@pytree("names", "lines", "ends", "line", "tip_body", "tip_junction", "stages")
 class Winches:
     """Winches of the lines of one model, (winch,) unless said otherwise.
 
@@ -140,7 +146,8 @@ class Winches:
         tip_point: point whose upward velocity is measured (winch, 3), in body axes.
         names: of the winches.
         lines: of their lines.
-        line: number of each one's line, or of the piece at its end A.
+        ends: of the lines at which they are, "A" or "B".
+        line: number of each one's line, or of the piece at the winch.
         tip_body: body of that point, N: the world.
         tip_junction: name of the junction that is measured instead, empty for none.
         stages: begin of every stage and what it does, of all winches in time.
@@ -165,6 +172,7 @@ class Winches:
     tip_point: Array
     names: tuple[str, ...]
     lines: tuple[str, ...]
+    ends: tuple[str, ...]
     line: tuple[int, ...]
     tip_body: tuple[int, ...]
     tip_junction: tuple[str, ...]
@@ -172,7 +180,6 @@ class Winches:
 
     @property
     def count(self) -> int:
-        """Number of winches."""
         return len(self.names)
 
 
@@ -204,9 +211,9 @@ def build_winches(
         system: checked.
         layout: of its bodies.
         lines: names of lines in the order of their numbers, each at its first piece.
-        model: "dynamic" or "multibody".
+        model: "dynamic", "multibody" or "quasi_static".
     """
-    by_name = {line.name: line for line in system.lines}
+    by_name = lines_from_winches(system)
     described = [winch for winch in system.winches if by_name[winch.line].model == model]
     if not described:
         return None
@@ -244,6 +251,7 @@ def build_winches(
         tip_point=points,
         names=tuple(w.name for w in described),
         lines=tuple(w.line for w in described),
+        ends=tuple(w.end for w in described),
         line=tuple(list(lines).index(w.line) for w in described),
         tip_body=bodies,
         tip_junction=junctions,
@@ -267,7 +275,7 @@ def _tips(
     system: System, layout: Layout, winches: Sequence[Winch]
 ) -> tuple[tuple[int, ...], np.ndarray, tuple[str, ...]]:
     """Body and point, or junction, whose upward velocity each winch measures; else the world."""
-    lines = {line.name: line for line in system.lines}
+    lines = lines_from_winches(system)
     bodies, points, junctions = [], [], []
     for winch in winches:
         at = getattr(winch.control, "at", None) or lines[winch.line].A
@@ -281,14 +289,22 @@ def _tips(
     return tuple(bodies), np.array(points, float).reshape(-1, 3), tuple(junctions)
 
 
+def winch_coordinates(winches: Winches) -> dict[str, Coordinate]:
+    """What names the rows of winches in results."""
+    return {
+        "winch": ("winch", winches.names, "winch"),
+        "winch_line": ("winch", winches.lines, "line of the winch"),
+        "winch_end": ("winch", winches.ends, "end of the line at the winch"),
+    }
+
+
 def winch_start(winches: Winches) -> WinchState:
-    """Before the first step."""
     zero = np.zeros(winches.count)
     return WinchState(np.array(winches.length, float), zero, zero, zero, zero)
 
 
 def _commanded(winches: Winches, t: Array, h: Array) -> tuple[Array, Array, Array]:
-    """Speed of the stages, own set speed, and fraction of time when the drum is held."""
+    """Speed of the stages, set speed, and fraction of time with the brake on."""
     rows = [s.commanded(t, h) for s in winches.speed]
     xp = namespace(*(x for row in rows for x in row), t)
     stages, set_speed, braked = (xp.stack([xp.asarray(row[k]) for row in rows]) for k in range(3))
@@ -296,7 +312,7 @@ def _commanded(winches: Winches, t: Array, h: Array) -> tuple[Array, Array, Arra
 
 
 def within_stroke(winches: Winches, speed: Array, stroke: Array) -> Array:
-    """Speed of compensation that slows down before the ends of its stroke (winch,) [m/s]."""
+    """Compensation speed reduced before the ends of the stroke (winch,) [m/s]."""
     xp = namespace(speed, stroke)
     half, time = winches.heave_half, winches.stopping_time
     return xp.clip(speed, -(half + stroke) / time, (half - stroke) / time)
@@ -350,7 +366,7 @@ def obeyed(
 
 
 def within_stops(winches: Winches, speed: Array, length: Array) -> Array:
-    """Speed that slows down before the end of the drum and the shortest length (winch,) [m/s]."""
+    """Speed reduced before the end of the drum and the minimum length (winch,) [m/s]."""
     xp = namespace(speed, length)
     out = xp.maximum(winches.drum - length, 0.0) / winches.stopping_time
     back = xp.maximum(length - winches.shortest, 0.0) / winches.stopping_time
@@ -358,7 +374,7 @@ def within_stops(winches: Winches, speed: Array, length: Array) -> Array:
 
 
 def at_stop(winches: Winches, t: Array, state: WinchState, tension: Array) -> Array:
-    """Which winches want to run but stand at the end of the drum (1) or shortest length (-1)."""
+    """Winches stopped at the end of the drum (1) or at the minimum length (-1)."""
     requested, _ = demand(winches, t, 0.0 * t, tension, state.heave, state.stroke)
     xp = namespace(requested, state.length)
     allowed = within_stops(winches, requested, state.length)
@@ -389,7 +405,7 @@ def rates(
     speed, done = obeyed(winches, *behind, state.length, state.stroke, FREE)
 
     def driven(requested: Array, set_speed: Array, now: Array) -> Array:
-        """Rate of the drive, which a stop slows with the rope instead of letting it run on."""
+        """Rate of the drive, which a stop decelerates together with the rope."""
         return xp.where(direct, 0.0, (requested - now) / drive - (set_speed - now) / slowed)
 
     slowed = SLOWED * winches.stopping_time
@@ -425,7 +441,7 @@ def after_step(
     xp = namespace(tip[0], tip[1], tension, state.length, h)
 
     def followed(time: Array, old: Array, over: Array, now: Array) -> Array:
-        """First order lag over a step; without it the value itself."""
+        """First-order lag over a step; without lag the value itself."""
         stored = xp.exp(-h / xp.maximum(time, 1e-9))
         return xp.where(time > 0.0, stored * old + (1.0 - stored) * over, now)
 

@@ -32,7 +32,7 @@ def all_joints(system: System) -> list:
 
 
 def build_layout(system: System, joints: list, described: tuple[str, ...] | None = None) -> Layout:
-    """Index maps of the system; bodies that are not described are left out of results."""
+    """Index maps of the system; generated bodies are excluded from results."""
     topology = system.topology
     dofs: list[Dof] = []
     rows: list[Row] = []
@@ -77,7 +77,6 @@ def build_layout(system: System, joints: list, described: tuple[str, ...] | None
 
 
 def _coupled_rows(system: System, joints: list, dofs: list[Dof]) -> list[Row]:
-    """One row for each coupling."""
     number = {joint.name: j for j, joint in enumerate(joints)}
     known = {(d.joint, d.label): k for k, d in enumerate(dofs)}
     rows: list[Row] = []
@@ -97,7 +96,7 @@ def _coupled_rows(system: System, joints: list, dofs: list[Dof]) -> list[Row]:
 
 
 def build_couplings(system: System) -> Couplings | None:
-    """Numbers of all couplings; constants that are not given are set at the start."""
+    """Constants of couplings; those not given are set at the start."""
     if not system.couplings:
         return None
     linear = [x for x in system.couplings if isinstance(x, Coupling)]
@@ -125,7 +124,7 @@ def build_bodies(bodies: list[Body]) -> tuple[Bodies, np.ndarray]:
 
 
 def pose_of(system: System, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Described position of a body frame and its rotation."""
+    """Described pose of a body frame."""
     if name == WORLD.name:
         return np.zeros(3), np.eye(3)
     body = system.body(name)
@@ -140,7 +139,7 @@ def local_point(system: System, point: Point) -> np.ndarray:
 
 
 def build_joints(system: System, joints: list) -> Joints:
-    """Frames of all joints; where no orientation of the follower is given, zero is as described."""
+    """Frames of all joints; without a follower orientation, zero is the described pose."""
     columns: dict[str, list] = {name: [] for name in Joints.__dataclass_fields__}
     for joint in joints:
         point, R_base = joint.base_frame()

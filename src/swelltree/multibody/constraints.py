@@ -39,7 +39,7 @@ class Rows:
     )  # (m, p) coefficient of each part in each row, None: the parts are the rows
 
     def part_multipliers(self, lam: Array) -> Array:
-        """Multipliers of the parts, from those of the rows."""
+        """Multipliers of the parts from those of the rows."""
         return lam if self.spread is None else lam @ self.spread
 
 

@@ -26,7 +26,7 @@ class Inertia:
 
 
 def world_inertia(model: Model, pose: Pose) -> Inertia:
-    """Turn the body inertias into world axes and shift them to the reference points."""
+    """Body inertias rotated into world axes and shifted to the reference points."""
     bodies = model.bodies
     c = matvec(pose.R, bodies.com)
     turned = matmul(matmul(pose.R, bodies.inertia), transpose(pose.R))
@@ -119,7 +119,7 @@ def inertia_force(
 
 
 def kinetic_energy(model: Model, inertia: Inertia, v: Float[Array, "n 6"]) -> Array:
-    """Half v^T (M + A) v, by body: (N,); added mass shared by the row's body."""
+    """Kinetic energy of each body, (N,); coupled added mass counts for the row's body."""
     momentum = apply_inertia(inertia, v[:, :, None])[:, :, 0]
     if model.added_mass is not None:
         momentum = momentum + (model.added_mass @ v.reshape(-1)).reshape(v.shape)

@@ -40,7 +40,7 @@ class Frames:
 
 @pytree()
 class Motion:
-    """Everything forces may ask for: poses, velocities, joint coordinates and rates."""
+    """Arguments of forces: poses, velocities, joint coordinates and rates."""
 
     pose: Pose
     v: Array  # (N, 6) linear first
@@ -135,7 +135,6 @@ def joint_frames(model: Model, pose: Pose) -> Frames:
 
 
 def dof_joint(layout: Layout) -> np.ndarray:
-    """Joint number of every dof."""
     return np.array([d.joint for d in layout.dofs], dtype=int)
 
 
@@ -166,7 +165,6 @@ def dof_rates(model: Model, pose: Pose, frames: Frames, v: Float[Array, "n 6"]) 
 
 
 def wrapped(angle: Array) -> Array:
-    """Angle brought into [-pi, pi)."""
     xp = namespace(angle)
     return angle - 2.0 * np.pi * xp.round(angle / (2.0 * np.pi))
 
@@ -241,7 +239,7 @@ def attitudes(
 
 
 def _placed(n: int, where: np.ndarray) -> np.ndarray:
-    """Index that overwrites entries `where` of n values by values appended to them."""
+    """Index that replaces entries `where` of n values by appended values."""
     index = np.arange(n)
     index[where] = n + np.arange(len(where))
     return index

@@ -24,8 +24,6 @@ Place = tuple[tuple[str | int, ...], int | None, dict[str, str]]  # of numbers
 
 
 class Dof(NamedTuple):
-    """One velocity coordinate of a joint."""
-
     joint: int
     label: str
     turns: bool  # rotation (True) or translation
@@ -53,17 +51,33 @@ class Row:
     of_rates: ClassVar[bool] = False  # of velocities only: there is no position to keep
     unit: ClassVar[str] = "m"  # of the residual
 
+    @property
+    def coupling(self) -> int | None:
+        """Number of the coupling whose equation it is; None: a joint's."""
+        return None
+
     def parts(self) -> tuple[Row, ...]:
-        """Rows of one joint each, of which this one is a combination."""
         return (self,)
 
     def owner(self, layout: Layout) -> str:
-        """The item whose equation it is, for messages."""
+        """Item of the equation, for messages."""
         return f"joint '{layout.joints[self.joint]}'"
 
     def numbers(self, layout: Layout) -> dict[str, list[Place]]:
-        """Numbers of its own by item: path of fields, row, and names that differ."""
+        """Own parameters by item: path of fields, row, and aliases."""
         return {}
+
+    def check(self, model: Tree, frames: Tree) -> None:
+        """Reject an equation that cannot be.
+
+        Args:
+            model: compiled.
+            frames: `kinematics.Frames` of its joints where bodies are described.
+        """
+
+    def note(self, model: Tree, frames: Tree, angles: Array) -> str:
+        """What a user should know about an equation at the start of a run; empty: nothing."""
+        return ""
 
     @classmethod
     def evaluate(cls, rows: Sequence[Row], at: Tree) -> tuple[Array, ...]:
@@ -107,7 +121,6 @@ class Layout:
 
     @property
     def n_bodies(self) -> int:
-        """Number of bodies."""
         return len(self.bodies)
 
     @property
@@ -138,7 +151,7 @@ class Layout:
 
     @cached_property
     def jumps(self) -> tuple[np.ndarray, ...]:
-        """Ancestors at distance 1, 2, 4, ... of each body; N stands for the world."""
+        """Ancestors at distance 1, 2, 4, ... of each body; N is the world."""
         N = self.n_bodies
         ancestor = np.array([p if p >= 0 else N for p in self.parent] + [N], dtype=int)
         jumps = []
@@ -149,7 +162,7 @@ class Layout:
 
     @cached_property
     def branches(self) -> tuple[tuple[int, ...], ...]:
-        """Tree velocities of every part of the tree that hangs on the world by itself."""
+        """Tree velocities of every independent branch of the world."""
         root = list(range(self.n_bodies))
         for i, p in enumerate(self.parent):
             root[i] = root[p] if p >= 0 else i
@@ -173,7 +186,7 @@ class Layout:
 
     @property
     def n_positions(self) -> int:
-        """Number of tree position coordinates (quaternions count four)."""
+        """Number of tree position coordinates (four per quaternion)."""
         return sum(len(i) for i in self.position_index)
 
     @cached_property
@@ -222,13 +235,13 @@ class Layout:
 
     @cached_property
     def angle_dofs(self) -> tuple[int, ...]:
-        """Dofs (of all joints) that are single angles and may pass many turns."""
+        """DOFs (of all joints) that are single angles and may exceed a turn."""
         return tuple(k for k, d in enumerate(self.dofs) if d.turns and not d.free_turn)
 
     # --- constraints --------------------------------------------------------------
     @cached_property
     def cut_rows(self) -> tuple[Row, ...]:
-        """Rows that joint coordinates do not satisfy: of cut joints, drives and couplings."""
+        """Rows not satisfied by joint coordinates: of cut joints, drives and couplings."""
         return tuple(r for r in self.rows if r.joint >= self.n_bodies or r.of_coordinates)
 
     def dof_number(self, joint: str, label: str) -> int:
@@ -238,5 +251,4 @@ class Layout:
 
     @cached_property
     def dof_labels(self) -> tuple[str, ...]:
-        """`joint__Dof` of every dof."""
         return tuple(f"{self.joints[d.joint]}__{d.label}" for d in self.dofs)

@@ -56,7 +56,6 @@ def coupling_law(cls: type[T]) -> type[T]:
 
 
 def make_coupling_law(item: OwnCoupling) -> Tree:
-    """The law of one described coupling."""
     cls: Tree = resolve(item.law)
     if not (
         inspect.isclass(cls) and issubclass(cls, CouplingLaw) and dataclasses.is_dataclass(cls)

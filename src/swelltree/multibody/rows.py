@@ -18,8 +18,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from swelltree.describe.errors import SwelltreeError
 from swelltree.jit import Array, namespace, pytree
 from swelltree.model.model import Model
+from swelltree.model.own_functions import TRACED, untraceable, where_of
 from swelltree.multibody.kinematics import Frames, body_index, dof_coordinates, wrapped
 from swelltree.multibody.layout import Layout, Place, Row
 from swelltree.spatial.rotations import cross, dot, matmul, matvec, transpose
@@ -35,7 +37,7 @@ class Drives:
 
 
 class Trial(NamedTuple):
-    """What the rows of one kind may depend on; m of them."""
+    """Arguments of the rows of one kind; m of them."""
 
     model: Model
     frames: Frames
@@ -104,6 +106,16 @@ class Align(Row):
 class Distance(Row):
     """The joint points keep their distance: (|d|^2 - L^2) / 2L = 0."""
 
+    def check(self, model: Model, frames: Frames) -> None:
+        j, length = self.joint, float(np.asarray(model.joints.length)[self.joint])
+        gap = float(np.linalg.norm(frames.follower_o[j] - frames.base_o[j]))
+        if gap <= 1e-6 * length or length == 0.0:
+            words = f"a length of {length:g} m" if length > 0.0 else "the rod"
+            raise SwelltreeError(
+                f"{self.owner(model.layout)}: its points are described at one place, so {words} "
+                "has no direction. Describe the bodies apart, or use a ball joint."
+            )
+
     @classmethod
     def evaluate(cls, rows: Sequence[Row], at: Trial) -> tuple[Array, ...]:
         j, model, frames = _ints(rows, "joint"), at.model, at.frames
@@ -125,6 +137,23 @@ class Distance(Row):
 
 class Screw(Row):
     """Advance equals lead times angle, the nearest turn is meant; i: axis."""
+
+    def note(self, model: Model, frames: Frames, angles: Array) -> str:
+        layout, j = model.layout, self.joint
+        if j < layout.n_bodies:  # joints of the tree advance as they turn
+            return ""
+        k = next(k for k, dof in enumerate(layout.dofs) if dof.joint == j)
+        angle = float(angles[layout.angle_dofs.index(k)])
+        gap = frames.follower_o[j] - frames.base_o[j]
+        advance = float(frames.base_R[j][:, self.i] @ gap)
+        turns = (advance / float(model.joints.lead[j]) - angle) / (2.0 * np.pi)
+        if abs(turns) <= 0.5:
+            return ""
+        return (
+            f"{self.owner(layout)}: its points are {advance:.6g} m apart along its axis, "
+            f"{turns:.0f} whole turns from where its angle of {angle:.6g} rad would bring "
+            "them. The thread is entered there, and its angle counts from there."
+        )
 
     @classmethod
     def evaluate(cls, rows: Sequence[Row], at: Trial) -> tuple[Array, ...]:
@@ -209,7 +238,7 @@ class DrivenRotation(Rotation):
 
 
 class Spin(Row):
-    """The follower does not turn about axis i of the base; there is no position to keep."""
+    """No rotation of the follower about axis i of the base; velocity level only."""
 
     of_rates: ClassVar[bool] = True
 
@@ -239,6 +268,10 @@ class Coupled(Row):
     of_coordinates: ClassVar[bool] = True
     unit: ClassVar[str] = "m or rad"
 
+    @property
+    def coupling(self) -> int:
+        return self.i
+
     def parts(self) -> tuple[Row, ...]:
         return self.coordinates
 
@@ -259,6 +292,20 @@ class OwnCoupled(Coupled):
     def numbers(self, layout: Layout) -> dict[str, list[Place]]:
         return {layout.couplings[self.i]: [(("couplings", "laws", self.j), None, {})]}
 
+    def check(self, model: Model, frames: Frames) -> None:
+        """Trace the law once: what NumPy lets pass may not compile."""
+        from swelltree.jit import jax
+
+        assert model.couplings is not None
+        value = model.couplings.laws[self.j].value
+        try:
+            jax.eval_shape(value, jax.ShapeDtypeStruct((len(self.coordinates),), float))
+        except untraceable() as error:
+            raise SwelltreeError(
+                f"{self.owner(model.layout)}: {where_of(value, error)} asks for the number of a "
+                f"coordinate while it is compiled. {TRACED}."
+            ) from None
+
     def relation(self, model: Model, x: Array, x_dot: Array) -> tuple[Array, Array, Array]:
         """Value, slope by each coordinate, and change of the rate by slopes that change."""
         from swelltree.jit import jax
@@ -278,7 +325,7 @@ class OwnCoupled(Coupled):
 
 @pytree()
 class Combination:
-    """How rows are made of their parts: p parts in m rows."""
+    """Combination of p parts into m rows."""
 
     weight: Array  # (m, p) of each part in each row
     value: Array  # (m,) residuals
@@ -313,7 +360,7 @@ def combination(model: Model, rows: tuple[Row, ...], x: Array, x_dot: Array) -> 
     ]
     known = xp.concatenate([coefficient, *(slope for _, slope, _ in found), xp.ones(1)])
     weight = np.eye(len(rows))[:, row_of] * known[np.array(place)]
-    due = [row.i if isinstance(row, Coupled) else -1 for row in rows]
+    due = [-1 if row.coupling is None else row.coupling for row in rows]
     value = weight @ x - xp.concatenate([constant, xp.zeros(1)])[np.array(due)]
     turning = 0.0 * value
     if own:
@@ -324,7 +371,6 @@ def combination(model: Model, rows: tuple[Row, ...], x: Array, x_dot: Array) -> 
 
 
 def coordinate_row(turns: bool, joint: int, dof: int) -> Row:
-    """The coordinate of a dof itself."""
     return (Rotation if turns else Translation)(joint, dof)
 
 

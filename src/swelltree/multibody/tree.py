@@ -56,7 +56,7 @@ def velocity_matrix(lin: Float[Array, "b n 3"], rot: Float[Array, "b n 3"]) -> A
 
 
 def turn_dofs(layout: Layout) -> np.ndarray:
-    """(k, 3) tree dofs of the rotations of each quaternion joint; n_tree where one is held."""
+    """(k, 3) tree DOFs of the rotations of each quaternion joint; n_tree where one is locked."""
     place = {j: row for row, (j, _) in enumerate(layout.quaternions)}
     result = np.full((len(place), 3), layout.n_tree, dtype=int)
     for k, dof in enumerate(layout.dofs[: layout.n_tree]):
@@ -86,7 +86,7 @@ def _overwrite(layout: Layout, q: Array, quats: Array) -> Array:
 
 
 def position_rates(layout: Layout, q: Float[Array, " nq"], s: Float[Array, " n"]) -> Array:
-    """Rate of q for tree velocities s; entries of q beyond the tree coordinates rest."""
+    """Rate of q for tree velocities s; other entries of q are constant."""
     xp = namespace(q, s)
     index = np.full(q.shape[0], layout.n_tree, dtype=int)
     for k, position in enumerate(layout.dof_position):
@@ -112,7 +112,7 @@ def tree_velocities(layout: Layout, q: Float[Array, " nq"], rate: Float[Array, "
 
 
 def moved_positions(layout: Layout, q: Float[Array, " nq"], step: Float[Array, " n"]) -> Array:
-    """q after a small step in the directions of the tree velocities; quaternions stay unit."""
+    """q after a small step along the tree velocities; quaternions stay normalised."""
     moved = q + position_rates(layout, q, step)
     if not layout.quaternions:
         return moved

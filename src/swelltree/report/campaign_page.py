@@ -15,11 +15,11 @@ import numpy as np
 
 from swelltree.describe.files.atomic import write_atomic
 from swelltree.describe.values import DOFS
-from swelltree.report.html import card, table, text_table
+from swelltree.report.html import card, table
 from swelltree.report.plots.frequency import matrix
 from swelltree.report.plots.style import to_png
-from swelltree.report.units import unit_of
 from swelltree.results.cases.power import annual_energy, power_channel, power_matrix
+from swelltree.results.units import unit_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -69,7 +69,6 @@ def write_campaign_report(campaign: xr.Dataset, path: str | Path) -> Path:
 
 
 def page(campaign: xr.Dataset, folder: Path) -> str:
-    """The page as text."""
     attrs = campaign.attrs
     chips = [("cases done", f"{attrs['cases_done']}")]
     for word in ("failed", "missing"):
@@ -192,14 +191,14 @@ def _picture(values: xr.DataArray) -> str:
 
 
 def _full(place: Iterable[SupportsInt]) -> tuple[int, ...]:
-    """A place in the table, as numbers of Python."""
+    """Index in the table, as Python integers."""
     return tuple(int(k) for k in place)
 
 
 def _rows(
     campaign: xr.Dataset, places: Iterable[tuple[int, ...]]
 ) -> tuple[list[str], list[list[str]]]:
-    """Dimensions and names of some cases."""
+    """Dimensions and labels of some cases."""
     dims = [str(dim) for dim in campaign["state"].dims]
     rows = []
     for place in places:
@@ -209,7 +208,7 @@ def _rows(
 
 
 def _shown(value: float | np.integer) -> str:
-    """A number of the table; seeds and rows are whole, with all their digits."""
+    """Text of a table value; seeds and integers with all digits."""
     return str(value) if isinstance(value, np.integer) else f"{value:g}"
 
 
@@ -236,11 +235,11 @@ def _failed(campaign: xr.Dataset) -> str:
         for row, place in zip(rows, places, strict=False)
     ]
     more = f"<p>and {len(places) - SHOWN} more</p>" if len(places) > SHOWN else ""
-    return card("Failed cases", text_table([*heads, "why"], rows) + more)
+    return card("Failed cases", table([*heads, "why"], rows, numbers=False) + more)
 
 
 def _replays(campaign: xr.Dataset, folder: Path) -> str:
-    """Links to the pages of single runs, and how to make one."""
+    """Links to pages of single runs, and the command that makes one."""
     names = campaign["case_id"].values
     there = {path.stem for path in (folder / "replays").glob("*.html")}
     links = []
@@ -255,11 +254,11 @@ def _replays(campaign: xr.Dataset, folder: Path) -> str:
 
 
 def _unit(values: xr.DataArray, labels: dict[str, str]) -> str:
-    """Unit of one entry of a channel whose entries may be of translations or rotations."""
+    """Unit of one entry of a channel with translations and rotations."""
     turns = labels.get("dof") in DOFS[3:]
     for dim, label in labels.items():
-        if f"{dim}_unit" in values.coords:
-            turns |= str(values[f"{dim}_unit"].sel({dim: label}).item()) == "rad"
+        if f"{dim}_turns" in values.coords:
+            turns |= bool(values[f"{dim}_turns"].sel({dim: label}))
     return unit_of(str(values.attrs.get("units", "")), turns)
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from swelltree.describe.values import NamedValues
 from swelltree.report.html import Blocks
 from swelltree.report.scene import COLORS, segment_tension, stride, times
-from swelltree.report.units import prefixed, readable, unit_of
 from swelltree.results.displacement import motion_name, turning, unwrapped
 from swelltree.results.statistics import (
     is_power,
@@ -24,6 +23,7 @@ from swelltree.results.statistics import (
     time_weights,
     window_text,
 )
+from swelltree.results.units import prefixed, readable, unit_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -113,7 +113,7 @@ NAMES = {
 
 
 class Channels:
-    """Channels and plots of a run, gathered one variable after another."""
+    """Channels and plots of a run."""
 
     def __init__(self, dataset: xr.Dataset, blocks: Blocks, samples: int) -> None:
         self.dataset = dataset
@@ -146,7 +146,7 @@ class Channels:
                 self.add(name)
 
     def add(self, name: str) -> list[int]:
-        """The channels of one variable; their numbers."""
+        """Add the channels of one variable; returns their numbers."""
         if name in self.where:
             return self.where[name]
         if name not in self.dataset or "time" not in self.dataset[name].dims:
@@ -172,7 +172,7 @@ class Channels:
         return self.keep(name, abouts, columns)
 
     def keep(self, name: str, abouts: list[NamedValues], columns: list[np.ndarray]) -> list[int]:
-        """Pack columns as one block; units with a prefix that fits all of one unit."""
+        """Pack columns as one block; one prefix per unit."""
         if not columns:
             return []
         largest: dict[str, float] = {}
@@ -221,11 +221,11 @@ class Channels:
 
     @staticmethod
     def _last(name: str) -> str:
-        """Nodes reach to end B, segments end half a segment before it."""
+        """Coordinate of the last entry: nodes reach end B, segments half a segment before it."""
         return "at end B" if name == "line_node_tension" else "of the last segment"
 
     def plot(self, section: str, title: str, numbers: list[int], **more: object) -> None:
-        """A plot of channels of one unit; nothing when there is no channel that moves."""
+        """A plot of channels of one unit; nothing if none varies."""
         numbers = [k for k in numbers if _alive(self.rows[k]["stats"])][:MOST_LINES]
         if not numbers:
             return
@@ -243,7 +243,7 @@ class Channels:
         )
 
     def _short(self, k: int) -> str:
-        """Label of a channel in a legend: its owner, or what it is."""
+        """Label of a channel in a legend."""
         row = self.rows[k]
         return row.get("legend") or (row["owner"][1] if row["owner"] else row["label"])
 
@@ -369,7 +369,7 @@ def _by_unit(page: Channels, section: str, title: str, numbers: list[int]) -> No
 
 
 def _energy(page: Channels) -> None:
-    """Energies by kind, work by element, and what is not accounted for."""
+    """Energies by kind, work by element, and residual."""
     dataset = page.dataset
     terms = energy_terms(dataset)
 

@@ -59,7 +59,7 @@ def export(dataset: xr.Dataset, path: str | Path) -> Path:
 
 
 def usual_plot(dataset: xr.Dataset):
-    """The plot that fits a result: motions of a run, responses, the first mode."""
+    """Default plot of a result: motions of a run, responses, the first mode."""
     from swelltree.report import plots as plot
 
     if "time" in dataset.dims and "position" in dataset:
@@ -147,14 +147,14 @@ def _headed(title: str, array: xr.DataArray) -> str:
 
 
 def _labels(dataset: xr.Dataset, dim: str) -> list[str]:
-    """Labels along an axis, numbers from 0 where it has none."""
+    """Labels along an axis, indices without labels."""
     if dim in dataset.coords:
         return [str(value) for value in dataset[dim].values.tolist()]
     return [str(k) for k in range(dataset.sizes[dim])]
 
 
 def _mat_value(values: np.ndarray) -> object:
-    """Numbers as they are, texts as cells, times as texts."""
+    """Numbers unchanged, texts as cells, times as texts."""
     if values.dtype.kind in "biufc":
         return values
     return np.array(values.astype(str).tolist(), dtype=object)
@@ -169,7 +169,7 @@ def _plain(value: object) -> object:
 
 
 def _mat_names(names: list[str], taken: tuple[str, ...] = ()) -> dict[str, str]:
-    """Names that MATLAB takes, different from one another."""
+    """Unique names valid in MATLAB."""
     result: dict[str, str] = {}
     used = set(taken)
     for name in names:

@@ -128,7 +128,7 @@ def _matrix(q: np.ndarray) -> np.ndarray:
 
 
 def _shaded(quads: np.ndarray, code: str, eye: np.ndarray) -> np.ndarray:
-    """Colours of the faces of a body; those that look away are left to be painted over."""
+    """Face colours of a body; back faces are painted over."""
     normal = np.cross(quads[:, 1] - quads[:, 0], quads[:, 2] - quads[:, 0])
     normal = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
     light = 0.55 + 0.45 * np.clip(normal @ (SUN / np.linalg.norm(SUN)), 0.0, 1.0)

@@ -37,7 +37,7 @@ def sea_spectrum(dataset: xr.Dataset) -> NamedValues | None:
 
 
 def binned(omega: np.ndarray, energy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Density of energy over frequency, from bins that hold about as many components each."""
+    """Spectral density from bins with about equal numbers of components."""
     order = np.argsort(omega)
     omega, energy = omega[order], energy[order]
     parts = np.array_split(np.arange(len(omega)), min(48, max(4, len(omega) // 4)))
@@ -74,7 +74,7 @@ def record_spectrum(
 
 
 def energy_period(values: np.ndarray, step: float) -> float:
-    """Mean period of a record, weighed by energy, m_-1 / m_0 [s]."""
+    """Energy period of a record, m_-1 / m_0 [s]."""
     from scipy.signal import detrend
 
     energy = np.abs(np.fft.rfft(detrend(values) * np.hanning(len(values)))) ** 2

@@ -36,7 +36,7 @@ class _Buffer:
         self.accessors: list[NamedValues] = []
 
     def add(self, values: np.ndarray, target: int | None = None) -> int:
-        """Number of the accessor of an array."""
+        """Append an array; returns the index of its accessor."""
         kind = UINT32 if values.dtype.kind in "iu" else FLOAT
         array = np.ascontiguousarray(values, "<u4" if kind == UINT32 else "<f4")
         view: NamedValues = {
@@ -118,7 +118,7 @@ def write_gltf(dataset: xr.Dataset, path: str | Path) -> Path:
 
 
 def _facets(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of triangles one after another, each with the normal of its triangle."""
+    """Corners of triangles with the normal of each triangle."""
     normal = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     normal = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
     return triangles.reshape(-1, 3), np.repeat(normal, 3, axis=0)

@@ -16,35 +16,26 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]], total: int = 0) -> str:
-    """A table; the first column is text, the last `total` rows are sums."""
-    first = len(rows) - total
+def table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], total: int = 0, numbers: bool = True
+) -> str:
+    """A table.
+
+    Args:
+        heads: of the columns.
+        rows: of texts.
+        total: rows at the end that are sums.
+        numbers: all columns but the first are numbers.
+    """
+    right = [" class=n" if numbers and i else "" for i in range(len(heads))]
     head = "".join(
-        f'<th scope="col"{" class=n" if i else ""}>{escape(text)}</th>'
-        for i, text in enumerate(heads)
+        f'<th scope="col"{c}>{escape(text)}</th>' for c, text in zip(right, heads, strict=True)
     )
     body = "".join(
-        f"<tr{' class=sum' if i == first and total else ''}>{cells(row)}</tr>"
+        f"<tr{' class=sum' if total and i == len(rows) - total else ''}>"
+        + "".join(f"<td{c}>{escape(text)}</td>" for c, text in zip(right, row, strict=True))
+        + "</tr>"
         for i, row in enumerate(rows)
-    )
-    return (
-        '<div class="scroll" tabindex="0" role="group" aria-label="Table">'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
-
-
-def cells(row: Sequence[str]) -> str:
-    """The cells of a row; all but the first are numbers."""
-    return "".join(
-        f"<td{' class=n' if i else ''}>{escape(text)}</td>" for i, text in enumerate(row)
-    )
-
-
-def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of texts."""
-    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows
     )
     return (
         '<div class="scroll" tabindex="0" role="group" aria-label="Table">'
@@ -58,7 +49,7 @@ def card(title: str, content: str) -> str:
 
 
 def folded(title: str, content: str) -> str:
-    """Something long, shown when asked for; the content is HTML."""
+    """Collapsible section; the content is HTML."""
     return f"<details><summary>{escape(title)}</summary>{content}</details>"
 
 
@@ -115,7 +106,7 @@ RAYLEIGH = (
 
 
 def citations(dataset: xr.Dataset) -> list[str]:
-    """Sources of the methods of a result, each once."""
+    """References of the methods of a result."""
     attrs = dataset.attrs
     wave = str(attrs.get("sea", ""))
     texts = [
@@ -135,8 +126,6 @@ GAP = -32768  # stands for a missing value
 
 
 class Blocks:
-    """The blocks of a page, in order."""
-
     def __init__(self) -> None:
         self.texts: list[str] = []
 
@@ -176,7 +165,7 @@ def _digits(value: float) -> float:
 
 
 def _compressed(numbers: np.ndarray, order: int, level: int) -> bytes:
-    """Differences in time channel by channel, low bytes before high bytes, deflated."""
+    """Differences in time by channel, low bytes before high bytes, deflated."""
     rows = numbers.T.astype(np.int16, order="C")
     for _ in range(order):
         rows = np.diff(rows, axis=1, prepend=np.int16(0))  # wraps around, and back when read

@@ -12,6 +12,7 @@ from swelltree.describe.forces.elements import AppliedForce, Force, SpringDamper
 from swelltree.describe.forces.immersion import IMMERSION_TYPES
 from swelltree.describe.forces.viscous import VISCOUS_TYPES
 from swelltree.describe.forces.weak_scatterer import WeakScatterer
+from swelltree.describe.notebook import counted
 from swelltree.describe.values import NamedValues
 from swelltree.integrate.complementarity.state import usual_formulation
 from swelltree.jit import Tree
@@ -49,14 +50,14 @@ def outline(case: Case, model: Model, notes: list[str]) -> RenderableType:
             f", less {layout.n_tree - dofs} from loops and prescribed motions"
             if model.cut_rows
             else "",
-            f"; {count(len(layout.described) and layout.n_bodies, 'body', 'bodies')}, "
-            f"{count(len(layout.described) and layout.n_joints, 'joint')}, "
-            f"{count(loops, 'loop')}",
+            f"; {counted(len(layout.described) and layout.n_bodies, 'body')}, "
+            f"{counted(len(layout.described) and layout.n_joints, 'joint')}, "
+            f"{counted(loops, 'loop')}",
         ),
         Text(
-            f"{count(len(case.system.forces), 'force element')}, "
-            f"{count(len(case.system.controllers), 'controller')}, "
-            f"{count(len(case.system.sensors), 'sensor')}; rho {case.system.water.rho:g} kg/m^3, "
+            f"{counted(len(case.system.forces), 'force element')}, "
+            f"{counted(len(case.system.controllers), 'controller')}, "
+            f"{counted(len(case.system.sensors), 'sensor')}; rho {case.system.water.rho:g} kg/m^3, "
             f"g {case.system.water.g:g} m/s^2"
         ),
     ]
@@ -69,13 +70,8 @@ def outline(case: Case, model: Model, notes: list[str]) -> RenderableType:
     return Group(*parts)
 
 
-def count(number: int, one: str, many: str = "") -> str:
-    """A number with its noun."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
-
-
 def system_tree(system: System) -> RenderableType:
-    """Bodies under the joints that hold them, loops at the end."""
+    """Bodies below the joints that hold them, loops at the end."""
     from rich.text import Text
     from rich.tree import Tree
 
@@ -119,7 +115,7 @@ def system_tree(system: System) -> RenderableType:
 
 
 def machinery(system: System) -> list[tuple[str, list[tuple[str, str]]]]:
-    """PTOs, moorings, lines and winches: their names and what they are on."""
+    """PTOs, moorings, lines and winches with their attachments."""
     parts = {
         "power take-offs": [(p.name, f"{p.type}, on {_place(p)}") for p in system.ptos],
         "moorings": [(m.name, f"{m.type}, on {m.body.body}") for m in system.moorings],
@@ -136,7 +132,7 @@ def _place(pto: Pto) -> str:
 
 
 def _end(end: LineEnd) -> str:
-    """What an end of a line is fastened to."""
+    """Attachment of a line end."""
     for field in ("body", "junction", "line"):
         if getattr(end, field, None) is not None:
             return str(getattr(end, field))
@@ -144,20 +140,18 @@ def _end(end: LineEnd) -> str:
 
 
 def joint_text(joint: Joint) -> str:
-    """Kind of a joint and its DOFs."""
     dofs = [f"{d} prescribed" if d in joint.motions() else d for d in joint.layout().dofs]
     return f"{joint.type}: {', '.join(dofs)}" if dofs else joint.type
 
 
 def body_text(system: System, name: str) -> str:
-    """Mass and displacement of a body."""
     body = system.resolved.body(name)
     volume = body.displaced_volume
     return f"{body.mass:g} kg" + (f", displaces {volume:g} m^3" if volume else "")
 
 
 def study_text(study: Study, model: Model) -> str:
-    """A study in a few words; dynamic lines are stepped by methods of their own."""
+    """Short description of a study."""
     moored = bool(having(model, HasUnknowns))
     words, run = [study.type], study.in_time
     if isinstance(study, OperabilityStudy):
@@ -210,7 +204,7 @@ def without_user_code(system: System) -> tuple[System, list[str]]:
 
 
 def _quiet(force: Force) -> Force:
-    """A force without a user's functions."""
+    """A force without users' functions."""
     if not isinstance(force, AppliedForce):
         named = isinstance(getattr(force, "force", None), str)
         return force.replace(force=0.0) if named else force

@@ -26,8 +26,14 @@ from swelltree.report.channels import CHANNEL_SAMPLES, channels
 from swelltree.report.frequency import modes_data, rao_data, sea_spectrum
 from swelltree.report.html import Blocks
 from swelltree.report.scene import COLORS, MOTION_SAMPLES, drawing_of, scene
-from swelltree.report.tables import operability_card
 from swelltree.results.files import load_result
+from swelltree.results.tables import (
+    budget_table,
+    mode_table,
+    operability_table,
+    pto_table,
+    still_tables,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -64,7 +70,7 @@ def page(results: Results, *, note: str = "", title: str = "") -> str:
 
 
 def title_of(dataset: xr.Dataset) -> str:
-    """Name of the system, of the study and what that is, as `swelltree run` heads its tables."""
+    """Title of a result: system, study, and kind of study."""
     study = str(dataset.attrs.get("study", "simulate" if "time" in dataset.dims else ""))
     name = str(dataset.attrs.get("study_name", ""))
     name = name or Path(dataset.encoding.get("source", "")).stem or study
@@ -72,7 +78,7 @@ def title_of(dataset: xr.Dataset) -> str:
 
 
 def refuse_other_data(dataset: xr.Dataset, source: str) -> None:
-    """A page shows results of studies; anything else would be an empty page."""
+    """Reject datasets that are not results of studies."""
     known = ("position", "rao", "shape_real", "standard_deviation")
     if any(name in dataset for name in known) or "study" in dataset.attrs:
         return
@@ -95,7 +101,7 @@ def _listed(results: Results) -> list[Result]:
 
 
 class Data:
-    """What a page shows, gathered result by result."""
+    """Content of a page, collected from its results."""
 
     def __init__(self) -> None:
         self.runs: list[NamedValues] = []
@@ -120,12 +126,12 @@ class Data:
         elif "shape_real" in dataset:
             if dataset.sizes["mode"]:
                 self.modes.append(modes_data(dataset, blocks))
-            self.others.append(tables.modes_card(dataset))
+            self.others.append(tables.shown(mode_table(dataset)))
         elif "utilisation" in dataset:
-            self.others += [tables.findings(dataset), operability_card(dataset)]
+            self.others += [tables.findings(dataset), tables.shown(operability_table(dataset))]
             self.others.append(tables.provenance_card(dataset, source))
         else:
-            self.others.append(tables.still_card(dataset))
+            self.others.append("".join(map(tables.shown, still_tables(dataset))))
             self.others.append(tables.provenance_card(dataset, source))
         if self.still is None and dataset.attrs.get("drawing"):
             self.still = scene(dataset.drop_dims("time", errors="ignore"), blocks)
@@ -149,9 +155,9 @@ class Data:
         )
         pairs = []
         if "work" in dataset and "energy_residual" in dataset:
-            pairs.append(tables.energy_card(dataset))
+            pairs.append(tables.shown(budget_table(dataset)))
         if "delivered_power" in dataset:
-            pairs.append(tables.ptos_card(dataset))
+            pairs.append(tables.shown(pto_table(dataset)))
         if "reaction" in dataset:
             pairs.append(tables.joints_card(dataset, drawing))
         pairs.append(tables.model_card(dataset, drawing))
@@ -214,7 +220,7 @@ class Data:
 
 
 def in_script(content: object) -> str:
-    """JSON that may stand in a script element: no text in it can end the element."""
+    """JSON escaped for a script element."""
     text = json.dumps(content, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
@@ -234,7 +240,7 @@ def _of_run(i: int, content: str) -> str:
 
 
 def _keys(runs: list[NamedValues]) -> str:
-    """The keys of all colours with a meaning."""
+    """Legend of all colours."""
     keys = _tensions(runs) + _pressures(runs)
     return f'<div class="tensions">{keys}</div>' if keys else ""
 
@@ -265,5 +271,5 @@ def _pressures(runs: list[NamedValues]) -> str:
 
 
 def web_file(name: str) -> str:
-    """Text of a file of the viewer."""
+    """Text of a viewer file."""
     return resources.files("swelltree.report").joinpath("web", name).read_text(encoding="utf-8")

@@ -64,7 +64,7 @@ def computed_water(dataset: xr.Dataset, blocks: Blocks) -> NamedValues:
 def _drawn(
     dataset: xr.Dataset, name: str, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Places, values and triangles; of a mesh that changes, every triangle has its own corners."""
+    """Positions, values and triangles; triangles of a changing mesh have own corners."""
     places = dataset[f"weak_scatterer_{name}"].values
     faces = dataset[f"weak_scatterer_{name}_triangles"].values.astype(int)
     if faces.ndim == 2:
@@ -138,7 +138,7 @@ def scene(
 
 
 def at_rest(dataset: xr.Dataset, bodies: list[NamedValues]) -> NamedValues:
-    """Bodies where a result without time says they rest, or as described."""
+    """Bodies at the poses of a result without time, else as described."""
     from swelltree.spatial.rotations import matrix_to_quat
 
     resting = "rotation" in dataset and dataset["rotation"].ndim == 3
@@ -155,7 +155,7 @@ def at_rest(dataset: xr.Dataset, bodies: list[NamedValues]) -> NamedValues:
 
 
 def drawing_of(dataset: xr.Dataset) -> NamedValues:
-    """The drawing kept in a result; plain boxes where there is none."""
+    """Drawing stored in a result, else plain boxes."""
     text = dataset.attrs.get("drawing", "")
     if text:
         return json.loads(text)
@@ -179,12 +179,12 @@ def drawing_of(dataset: xr.Dataset) -> NamedValues:
 
 
 def stride(rows: int, columns: int, samples: int) -> int:
-    """Every how many samples one is kept."""
+    """Sampling interval of drawn fields."""
     return max(1, -(-rows * columns // max(samples, 1)))
 
 
 def times(values: np.ndarray) -> NamedValues:
-    """Sample times: start and step where they are even, else all of them."""
+    """Sample times: start and step if uniform, else all."""
     values = np.asarray(values, float)
     count = len(values)
     step = float((values[-1] - values[0]) / (count - 1)) if count > 1 else 1.0
@@ -196,7 +196,7 @@ def times(values: np.ndarray) -> NamedValues:
 
 
 def continuous(quaternion: np.ndarray) -> np.ndarray:
-    """Quaternions (time, body, 4) that do not jump to their opposite."""
+    """Quaternions (time, body, 4) with continuous sign."""
     dots = (quaternion[1:] * quaternion[:-1]).sum(-1)
     signs = np.cumprod(np.where(dots < 0, -1.0, 1.0), axis=0)
     return np.concatenate([quaternion[:1], quaternion[1:] * signs[..., None]])
@@ -230,12 +230,12 @@ def reach(drawing: NamedValues, place: np.ndarray, turn: np.ndarray) -> NamedVal
 
 
 def waves(dataset: xr.Dataset) -> NamedValues | None:
-    """The plane waves of the run's sea that matter to the eye; None for still water."""
+    """Visible plane waves of the run's sea; None for still water."""
     return drawn_waves(sea_of(dataset))
 
 
 def drawn_waves(sea: RealisedSea | None) -> NamedValues | None:
-    """The same of a realised sea; None for still water and for seas that are not plane waves."""
+    """Visible waves of a realised sea; None for still water and seas that are not plane waves."""
     if not isinstance(sea, Components) or not np.any(sea.amplitude):
         return None
     strong = np.sort(np.argsort(-np.asarray(sea.amplitude))[:MOST_WAVES])
@@ -262,7 +262,7 @@ def _digits(values: np.ndarray, digits: int) -> list[float]:
 
 
 def segment_tension(dataset: xr.Dataset) -> xr.DataArray | None:
-    """Tension along lines [N]; catenaries know it at their nodes, dynamic lines between them."""
+    """Tension along lines [N]: at nodes of catenaries, between nodes of dynamic lines."""
     names = [name for name in ("line_tension", "line_node_tension") if name in dataset]
     if len(names) < 2:
         return dataset[names[0]] if names else None

@@ -44,7 +44,7 @@ Request = socket.socket | tuple[bytes, socket.socket]
 
 
 class Bounded(ThreadingHTTPServer):
-    """A server with so many connections and no more."""
+    """A server with a maximum number of connections."""
 
     daemon_threads = True
 
@@ -69,18 +69,17 @@ class Bounded(ThreadingHTTPServer):
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Request) -> None:
-        """A connection ends."""
         assert isinstance(request, socket.socket)
         with self._lock:
             self._open.pop(request, None)
         super().shutdown_request(request)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A connection that broke is nobody's mistake here."""
+        """Ignore broken connections."""
 
 
 class Served:
-    """A page that is being served; `close()` ends it."""
+    """A served page; `close()` ends it."""
 
     def __init__(self, server: ThreadingHTTPServer, path: str) -> None:
         self._server = server
@@ -94,7 +93,7 @@ class Served:
         self._thread.join()
 
     def wait(self) -> None:
-        """Serve until the keyboard says stop."""
+        """Serve until the keyboard interrupts."""
         try:
             while self._thread.is_alive():
                 self._thread.join(0.5)
@@ -132,7 +131,7 @@ def serve(text: str, port: int = 0) -> Served:
     content, path = text.encode(), f"/{secrets.token_urlsafe(24)}/"
 
     class Handler(BaseHTTPRequestHandler):
-        """Answers GET and HEAD of the page."""
+        """Handles GET and HEAD requests of the page."""
 
         server_version = "swelltree"
         sys_version = ""
@@ -180,7 +179,7 @@ def serve(text: str, port: int = 0) -> Served:
 
 
 def port_refused(port: int, error: Exception) -> SwelltreeError:
-    """A port that others use, that needs rights, or that is none."""
+    """Error for a port that is in use, privileged or invalid."""
     why = getattr(error, "strerror", None) or error
     return SwelltreeError(
         f"port {port} cannot be used: {why}. Give another, or 0 for any that is free."

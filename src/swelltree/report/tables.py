@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.values import NamedValues
-from swelltree.report.html import card, citations, folded, table, text_table
+from swelltree.report.html import card, citations, folded, table
 from swelltree.report.scene import segment_tension
-from swelltree.report.units import power_text, prefixed, readable
-from swelltree.results.design_values import HEADS, MPM, design_tables
+from swelltree.results.design_values import MPM
 from swelltree.results.energy import mean_energy_terms
 from swelltree.results.sea import sea_words
 from swelltree.results.statistics import settled, statistic, window_text
-from swelltree.results.summary import budget, relative_residual, residuals, warnings_of
+from swelltree.results.summary import relative_residual, warnings_of
+from swelltree.results.tables import Table, load_tables, short
+from swelltree.results.units import power_text, prefixed
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,19 +47,8 @@ MOST_ROWS = 400
 MOST_RANGES = 12  # lines with range graphs
 
 
-def short(value: float | None) -> str:
-    """A number of four digits."""
-    if value is None or not np.isfinite(value):
-        return "–"
-    if value == 0:
-        return "0"
-    if abs(value) < 1e-3 or abs(value) >= 1e5:
-        return f"{value:.2e}".replace("-", "−")
-    return f"{value:.4g}".replace("-", "−")
-
-
 def chips(dataset: xr.Dataset) -> str:
-    """The numbers to see first."""
+    """Headline values."""
     attrs = dataset.attrs
     values: dict[str, str] = {}
     if "time" in dataset.dims:
@@ -87,7 +77,7 @@ def chips(dataset: xr.Dataset) -> str:
 
 
 def greatest_tension(dataset: xr.Dataset) -> tuple[str, float] | None:
-    """What pulls most of all lines, and how much [N]: at the fairleads where they are known."""
+    """Maximum tension of all lines and its item [N]: at the fairleads if known."""
     has_fairleads = "fairlead_tension" in dataset
     tension = dataset["fairlead_tension"] if has_fairleads else segment_tension(dataset)
     if tension is None:
@@ -112,6 +102,22 @@ def findings(dataset: xr.Dataset) -> str:
         for kind, text in rows
     )
     return f'<ul class="findings" aria-label="Findings">{items}</ul>' if items else ""
+
+
+def shown(built: Table) -> str:
+    about = f'<p class="about">{escape(built.about)}</p>' if built.about else ""
+    title = built.title[0].upper() + built.title[1:]
+    return card(title, about + table(built.heads, built.rows, built.total))
+
+
+def design_card(dataset: xr.Dataset) -> str:
+    """Tensions, hook loads, offsets and accelerations, with expected maxima."""
+    built = load_tables(dataset)
+    if not built:
+        return ""
+    content = "".join(table([x.title, *x.heads[1:]], x.rows) for x in built)
+    about = f"{window_text(dataset).capitalize()}. {MPM}"
+    return card("Loads and motions", f'<p class="about">{escape(about)}</p>' + content)
 
 
 def statistics_card(statistics: NamedValues) -> str:
@@ -148,7 +154,7 @@ def _matters(row: NamedValues) -> bool:
 
 
 def _adjacent(stats: list[float | None], i: int) -> str:
-    """A statistic; what is nothing beside the range of the channel is zero."""
+    """A statistic, zero if negligible relative to the range of the channel."""
     size = max(abs(stats[3] or 0.0), abs(stats[4] or 0.0))
     value = stats[i]
     return "0" if value is not None and abs(value) < 5e-5 * size else short(value)
@@ -158,20 +164,8 @@ def _name(row: NamedValues) -> str:
     return f"{row['owner'][1]}: {row['label']}" if row["owner"] else row["label"]
 
 
-def design_card(dataset: xr.Dataset) -> str:
-    """Tensions, hook loads, offsets and accelerations, with the largest to expect."""
-    content = ""
-    for built in design_tables(dataset):
-        heads = [f"{built.title} [{readable(built.unit)[0]}]", *HEADS]
-        content += table(heads, [[row[0], *map(short, row[1:])] for row in built.rows])
-    if not content:
-        return ""
-    about = f"{window_text(dataset).capitalize()}. {MPM}"
-    return card("Loads and motions", f'<p class="about">{escape(about)}</p>' + content)
-
-
 def ranges_card(dataset: xr.Dataset) -> str:
-    """Range graphs of the lines, those after the first folded."""
+    """Range graphs of the lines, collapsed after the first."""
     if "line_position" not in dataset or "line" not in dataset.coords:
         return ""
     from swelltree.report import plots as plot
@@ -191,27 +185,8 @@ def ranges_card(dataset: xr.Dataset) -> str:
     return card("Ranges along lines", f'<p class="about">{escape(about)}</p>' + content)
 
 
-def energy_card(dataset: xr.Dataset) -> str:
-    """The energy budget over the run."""
-    rows = budget(dataset)
-    largest = max([abs(x) for row in rows for x in row[1:]], default=0.0)
-    unit, factor = prefixed("J", largest)
-
-    def number(value: float) -> str:
-        return f"{factor * value:,.4g}".replace("-", "−") if value else "–"
-
-    lines = [[name, number(stored), number(work)] for name, stored, work in rows]
-    lines.append(["sum", number(sum(r[1] for r in rows)), number(sum(r[2] for r in rows))])
-    last, worst = residuals(dataset)
-    for words, (value, share) in (("residual at the end", last), ("largest residual", worst)):
-        text = f"{factor * value:.2e}".replace("-", "−")
-        lines.append([words, text, f"{share:.1e} of what moved".replace("-", "−")])
-    heads = ["element", f"stored energy, change [{unit}]", f"work done [{unit}]"]
-    return card("Energy budget", table(heads, lines, total=3))
-
-
 def joints_card(dataset: xr.Dataset, drawing: NamedValues) -> str:
-    """Largest reactions of every joint."""
+    """Maximum reactions of every joint."""
     types = {joint["name"]: joint["type"] for joint in drawing["joints"]}
     parts = dataset["reaction"]
     force, moment = (
@@ -237,25 +212,7 @@ def joints_card(dataset: xr.Dataset, drawing: NamedValues) -> str:
     return card("Joint reactions", about + table(heads, rows))
 
 
-def ptos_card(dataset: xr.Dataset) -> str:
-    """Energy balance of the power take-offs."""
-    rows, sums = [], np.zeros(3)
-    tops = statistic(dataset["absorbed_power"], "max")
-    for i, (name, absorbed, delivered, lost) in enumerate(mean_energy_terms(dataset)):
-        top = float(tops[i])
-        share = f"{delivered / absorbed:.1%}" if absorbed > 0 else "–"
-        rows.append([name, *map(power_text, (absorbed, top, delivered, lost)), share])
-        sums += (absorbed, delivered, lost)
-    top = float(statistic(dataset["absorbed_power"].sum("pto"), "max"))
-    share = f"{sums[1] / sums[0]:.1%}" if sums[0] > 0 else "–"
-    rows.append(["sum", *map(power_text, (sums[0], top, sums[1], sums[2])), share])
-    heads = ["power take-off", "mean absorbed", "max", "mean delivered", "lost", "efficiency"]
-    about = f'<p class="about">{window_text(dataset).capitalize()}.</p>'
-    return card("Power take-offs", about + table(heads, rows, total=1))
-
-
 def model_card(dataset: xr.Dataset, drawing: NamedValues) -> str:
-    """Bodies, joints and water of the model."""
     bodies = [
         [
             body["name"],
@@ -271,10 +228,10 @@ def model_card(dataset: xr.Dataset, drawing: NamedValues) -> str:
         for joint in drawing["joints"]
     ]
     if joints:
-        content += text_table(["joint", "type", "DOFs"], joints)
+        content += table(["joint", "type", "DOFs"], joints, numbers=False)
     ptos = [[pto["name"], pto["type"].replace("_", " ")] for pto in drawing["ptos"]]
     if ptos:
-        content += text_table(["power take-off", "type"], ptos)
+        content += table(["power take-off", "type"], ptos, numbers=False)
     attrs = dataset.attrs
     depth = float(attrs.get("water_depth", np.inf))
     water = (
@@ -285,59 +242,15 @@ def model_card(dataset: xr.Dataset, drawing: NamedValues) -> str:
     return card("Model", f'<p class="about">{escape(notes)}</p>' + content)
 
 
-def modes_card(dataset: xr.Dataset) -> str:
-    """Periods and damping of modes."""
-    share = dataset["energy_share"].values
-    rows = []
-    for i, mode in enumerate(dataset["mode"].values):
-        body, dof = np.unravel_index(share[i].argmax(), share[i].shape)
-        rows.append(
-            [
-                str(mode),
-                *(
-                    short(float(dataset[name].values[i]))
-                    for name in ("natural_period", "damped_period", "damping_ratio")
-                ),
-                f"{dataset['body'].values[body]} {dataset['dof'].values[dof]}",
-            ]
-        )
-    heads = ["mode", "natural period [s]", "damped period [s]", "damping [of critical]"]
-    about = (
-        f"Added mass {dataset.attrs.get('added_mass', '?')}. What moves most has the "
-        "largest fraction of the kinetic energy."
-    )
-    content = f'<p class="about">{escape(about)}</p>' + table([*heads, "moves most"], rows)
-    return card("Modes", content)
-
-
-def still_card(dataset: xr.Dataset) -> str:
-    """Equilibrium of bodies, or how much they move in a sea."""
-    for name, title in (
-        ("position", "Equilibrium"),
-        ("standard_deviation", "Standard deviation of the motion"),
-    ):
-        if name in dataset and set(dataset[name].dims) == {"body", "dof"}:
-            values = dataset[name].transpose("body", "dof").values.copy()
-            values[:, 3:] = np.degrees(values[:, 3:])
-            rows = [
-                [str(body), *(short(x) if abs(x) > 1e-9 else "0" for x in row)]
-                for body, row in zip(dataset["body"].values, values, strict=True)
-            ]
-            dofs = [str(dof) for dof in dataset["dof"].values]
-            heads = [f"{dof} [{'m' if i < 3 else 'deg'}]" for i, dof in enumerate(dofs)]
-            return card(title, table(["body", *heads], rows))
-    return ""
-
-
 def provenance_card(dataset: xr.Dataset, source: str) -> str:
-    """Where the numbers come from: settings, versions, the case."""
+    """Settings, versions and case of a result."""
     rows = [["file", source]] if source else []
     rows += [
         [key.replace("_", " "), str(value)]
         for key, value in dataset.attrs.items()
         if key not in HIDDEN and str(value)
     ]
-    content = text_table(["setting", "value"], rows)
+    content = table(["setting", "value"], rows, numbers=False)
     content = folded("Settings, versions and sea", content)
     text = str(dataset.attrs.get("case", ""))
     if text:
@@ -346,7 +259,6 @@ def provenance_card(dataset: xr.Dataset, source: str) -> str:
 
 
 def methods_card(datasets: list[xr.Dataset]) -> str:
-    """Papers behind the methods used."""
     texts = list(dict.fromkeys(text for dataset in datasets for text in citations(dataset)))
     if not texts:
         return ""
@@ -355,7 +267,7 @@ def methods_card(datasets: list[xr.Dataset]) -> str:
 
 
 def comparison_card(names: list[str], comparisons: list[NamedValues]) -> str:
-    """Standard deviations and extremes of several runs in one table."""
+    """Standard deviations and extremes of several runs."""
     keys = [{_name(row): row for row in one["channels"] if _matters(row)} for one in comparisons]
     common = [key for key in keys[0] if all(key in other for other in keys[1:])]
     rows = []
@@ -368,31 +280,3 @@ def comparison_card(names: list[str], comparisons: list[NamedValues]) -> str:
     heads = ["channel", "unit"]
     heads += [f"{name}: {word}" for name in names for word in ("std", "max")]
     return card("Comparison of runs", table(heads, rows)) if rows else ""
-
-
-# --- The table of `operability` on a page: verdict, governing limit and numbers of every case
-
-VERDICT = ("state", "utilisation", "governing", "operable")
-
-
-def operability_card(dataset: xr.Dataset) -> str:
-    """Every case in a row, what it may be above.
-
-    Args:
-        dataset: from `swelltree.operability`.
-    """
-    state = dataset["state"]
-    numbers = [str(name) for name in dataset.data_vars if name not in VERDICT]
-    units = {name: dataset[name].attrs.get("units", "") for name in state.dims}
-    heads = [f"{name} [{units[name]}]" if units[name] else str(name) for name in state.dims]
-    rows = []
-    for place in np.ndindex(state.shape):
-        where = [short(float(dataset[d].values[i])) for d, i in zip(state.dims, place, strict=True)]
-        values = [dataset[name].values[place] for name in ("utilisation", *numbers)]
-        use, *others = (short(float(value)) for value in values)
-        governing = str(dataset["governing"].values[place]) or "–"
-        rows.append([*where, str(state.values[place]), use, governing, *others])
-    count = int((state == "operable").sum())
-    about = f"{count} of {state.size} cases are operable. Limits: {dataset.attrs['limits']}."
-    content = table([*heads, "state", "part of limit", "governing", *numbers], rows)
-    return card("Operability", f'<p class="about">{escape(about)}</p>' + content)

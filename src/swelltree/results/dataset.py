@@ -14,14 +14,11 @@ from swelltree.model.capabilities import HasConstants, Reports, having
 from swelltree.model.channels import AXES, CHANNELS, DOFS, attributes
 from swelltree.model.model import Model
 from swelltree.model.solved import element_names, joined_channels, solved_terms
-from swelltree.multibody.rows import Coupled
 from swelltree.results.displacement import DESCRIBED, datum_coordinates, following
 from swelltree.results.sea import body_order, finished, labels_of
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from swelltree.multibody.layout import Dof
 
 LEAST_NORM = (
     "not unique, because joints are redundant (the result's 'report' names them): "
@@ -90,25 +87,26 @@ def to_dataset(
 
 
 def specified_coordinates(model: Model) -> dict[str, float]:
-    """Joint coordinates that the description gives, by label."""
+    """Joint coordinates given in the description, by label."""
     system = model.described.system
     joints = () if system is None else system.joints
     return {f"{j.name}__{dof}": x for j in joints for dof, x in j.initial_position().items()}
 
 
 def coordinates(model: Model) -> dict[str, Labelled]:
-    """Coordinates of every dimension a result may have: dims, values, attributes."""
+    """Coordinates of all possible dimensions of a result: dims, values, attributes."""
     layout, sensors = model.layout, model.sensors
     bodies = (*layout.bodies, "world")  # -1 and N both stand for the world
     reference = np.asarray(model.reference)[body_order(model)]
     drives = [f"{layout.dof_labels[k]} drive" for k in layout.drives]
 
     def text(dim: str, values: Iterable[object], about: str, **more: str) -> Labelled:
-        return (dim,), np.array(list(values), dtype=object), {"long_name": about} | more
+        entries = list(values)
+        kind = bool if entries and isinstance(entries[0], bool) else object
+        return (dim,), np.array(entries, dtype=kind), {"long_name": about} | more
 
-    def units(values: Iterable[Dof]) -> list[str]:
-        return ["rad" if dof.turns else "m" for dof in values]
-
+    turns = [dof.turns for dof in layout.dofs]
+    units = ["rad" if angle else "m" for angle in turns]
     places = "; ".join(
         f"{name} ({x:g}, {y:g}, {z:g})"
         for name, (x, y, z) in zip(layout.described, reference, strict=True)
@@ -132,7 +130,8 @@ def coordinates(model: Model) -> dict[str, Labelled]:
         "body_axis": text("body_axis", AXES, "axis of the body"),
         "component": text("component", "wxyz", "component of the quaternion"),
         "coordinate": text("coordinate", layout.dof_labels, "joint and its degree of freedom"),
-        "coordinate_unit": text("coordinate", units(layout.dofs), "unit of the joint coordinate"),
+        "coordinate_unit": text("coordinate", units, "unit of the joint coordinate"),
+        "coordinate_turns": text("coordinate", turns, "the coordinate is an angle"),
         "joint": text("joint", layout.joints, "joint"),
         **_of_couplings(model, text),
         "base": text("joint", [bodies[i] for i in layout.base], "base body of the joint"),
@@ -150,24 +149,25 @@ def coordinates(model: Model) -> dict[str, Labelled]:
 
 
 def _of_couplings(model: Model, text: Callable[..., Labelled]) -> dict[str, Labelled]:
-    """Coordinates of the forces of couplings."""
     layout = model.layout
     terms = [
-        (layout.couplings[row.i], part.i)
+        (layout.couplings[row.coupling], part.i)
         for row in layout.rows
-        if isinstance(row, Coupled)
-        for part in row.coordinates
+        if row.coupling is not None
+        for part in row.parts()
     ]
     labels = [f"{name}: {layout.dof_labels[k]}" for name, k in terms]
-    units = ["N m" if layout.dofs[k].turns else "N" for _, k in terms]
+    turns = [layout.dofs[k].turns for _, k in terms]
+    units = ["N m" if angle else "N" for angle in turns]
     return {
         "coupling_term": text("coupling_term", labels, "coupling and joint coordinate"),
         "coupling_term_unit": text("coupling_term", units, "unit of the force"),
+        "coupling_term_turns": text("coupling_term", turns, "the coordinate is an angle"),
     }
 
 
 def _of_effects(model: Model, text: Callable[..., Labelled]) -> dict[str, Labelled]:
-    """Coordinates of the channels of all effects; several effects may have rows of one."""
+    """Coordinates of the channels of all effects; effects can share a dimension."""
     rows: dict[str, tuple[str, list[object], str]] = {}
     for effect in having(model, Reports):
         for name, (dim, values, about) in effect.coordinates(model.layout).items():
@@ -195,7 +195,7 @@ def coordinates_along(model: Model, used: set[str]) -> dict[str, Labelled]:
 
 @functools.cache
 def version(package: str) -> str:
-    """Of an installed package; files are read once, which takes as long as a short run."""
+    """Version of an installed package, cached: reading it takes as long as a short run."""
     import importlib.metadata
 
     try:
@@ -205,7 +205,7 @@ def version(package: str) -> str:
 
 
 def provenance(model: Model) -> NamedValues:
-    """Attributes of every result: versions, time, water, what compile noticed."""
+    """Attributes of every result: versions, time, water, notes of compilation."""
     import platform
     from datetime import UTC, datetime
 
@@ -232,7 +232,7 @@ def provenance(model: Model) -> NamedValues:
 
 
 def plain(value: object) -> str | float | np.ndarray | np.generic:
-    """An attribute that netCDF can hold: text, number or row of numbers."""
+    """Value as an attribute that netCDF can store: text, number or row of numbers."""
     if value is None:
         return "none"
     if isinstance(value, bool):

@@ -49,7 +49,7 @@ class DesignTable:
 
 
 def design_tables(dataset: xr.Dataset) -> list[DesignTable]:
-    """All tables that a run has something for."""
+    """All tables that apply to a run."""
     if "time" not in dataset.dims:
         return []
     irregular = _irregular(dataset)
@@ -63,7 +63,7 @@ def design_tables(dataset: xr.Dataset) -> list[DesignTable]:
 
 
 def _scaled(built: DesignTable) -> DesignTable:
-    """Forces in thousands of newtons, where they are that large."""
+    """Forces in kN, if they are large enough."""
     largest = max(row[3] for row in built.rows)
     fitting = [pair for pair in THOUSANDS if built.unit == "N" and largest >= 2.0 * pair[1]]
     if not fitting:
@@ -96,13 +96,15 @@ def _tensions(dataset: xr.Dataset) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _hook_loads(dataset: xr.Dataset) -> Iterator[tuple[str, np.ndarray]]:
-    """At the lower end of the line of every winch [N]."""
+    """At the other end of the line of every winch [N]."""
     if "winch_line" not in dataset.coords:
         return
     known = set(dataset["line"].values) if "line" in dataset.coords else set()
-    for winch, line in zip(dataset["winch"].values, dataset["winch_line"].values, strict=True):
-        if line in known and "fairlead_tension" in dataset:
-            yield str(winch), _series(dataset, "fairlead_tension", line=line)
+    rows = (dataset[name].values for name in ("winch", "winch_line", "winch_end"))
+    for winch, line, end in zip(*rows, strict=True):
+        name = "anchor_tension" if end == "B" else "fairlead_tension"
+        if line in known and name in dataset:
+            yield str(winch), _series(dataset, name, line=line)
 
 
 def _offsets(dataset: xr.Dataset) -> Iterator[tuple[str, np.ndarray]]:
@@ -137,7 +139,7 @@ def _series(dataset: xr.Dataset, name: str, **where: object) -> np.ndarray:
 
 
 def _irregular(dataset: xr.Dataset) -> bool:
-    """Is there a sea in which largest values are a matter of chance?"""
+    """Whether the sea is irregular, so that maxima are random."""
     sea = sea_of(dataset)
     return sea is not None and int(np.count_nonzero(sea.amplitude)) > 1
 

@@ -39,7 +39,7 @@ def datum_coordinates(model: Model, order: list[int], source: str) -> dict[str, 
 
 
 def datum_of(run: xr.Dataset, model: Model) -> tuple[Pose, str]:
-    """The datum of another run of the same model, and what it is in words."""
+    """Datum of another run of the same model, and its description."""
     if DATUM not in run.coords:
         return model.datum, DESCRIBED
     rows = run[DATUM].sel(body=list(model.layout.described), dof=list(DOFS)).values
@@ -50,7 +50,7 @@ def datum_of(run: xr.Dataset, model: Model) -> tuple[Pose, str]:
 
 
 def motion_name(dataset: xr.Dataset) -> str:
-    """The variable that shows how bodies move: results of earlier versions have positions only."""
+    """Name of the variable with body motions; results of earlier versions have positions only."""
     return "displacement" if "displacement" in dataset else "position"
 
 
@@ -59,23 +59,14 @@ def motion_name(dataset: xr.Dataset) -> str:
 TURNS = ("Roll", "Pitch", "Yaw")
 ROUND = 2.0 * np.pi
 MIXED = ("dof", "coordinate", "pto")  # dimensions of which some entries may be rotations
-_BY_UNIT = {
-    "coordinate": "coordinate_unit",
-    "pto": "pto_unit",
-    "joint_element": "joint_element_unit",
-    "coupling_term": "coupling_term_unit",
-}
 
 
 def turning(dataset: xr.Dataset | xr.DataArray, dim: str, index: int) -> bool:
     """Whether an entry of a dimension is a rotation."""
     if dim == "dof":
         return str(dataset["dof"].values[index]) in TURNS
-    if dim in _BY_UNIT and _BY_UNIT[dim] in dataset.coords:
-        return str(dataset[_BY_UNIT[dim]].values[index]) in ("rad", "N m")
-    if dim == "coordinate":
-        return str(dataset["coordinate"].values[index]).endswith(TURNS)
-    return False
+    mark = f"{dim}_turns"
+    return mark in dataset.coords and bool(np.ravel(dataset[mark].values)[index])
 
 
 def unwrapped(values: xr.DataArray) -> xr.DataArray:
@@ -143,7 +134,7 @@ def following(
 
 
 def _together(values: xr.DataArray, dim: str) -> list[list[int]]:
-    """Columns of rotations: those of one attitude together, others each alone."""
+    """Groups of rotation columns: those of one attitude together, others alone."""
     labels = [str(label) for label in np.atleast_1d(values[dim].values)]
     turns = [k for k in range(len(labels)) if turning(values, dim, k)]
     owners = {k: labels[k].rpartition("__")[0] if dim == "coordinate" else dim for k in turns}
@@ -157,7 +148,7 @@ def _together(values: xr.DataArray, dim: str) -> list[list[int]]:
 
 
 def _valid(values: np.ndarray, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Apply to columns (..., time, k) without the samples that are not numbers."""
+    """Apply a function to columns (..., time, k) without NaN samples."""
     out = values.copy()
     for place in np.ndindex(values.shape[:-2]):
         full = np.isfinite(values[place]).all(-1)

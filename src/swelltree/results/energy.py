@@ -52,7 +52,7 @@ def energy_moved(
 
 
 def energy_scale(dataset: xr.Dataset) -> float:
-    """The same of a result [J]."""
+    """Energy scale of a result [J]."""
     names = ("kinetic_energy", "potential_energy", "work")
     return float(energy_moved(*(dataset[name].values for name in names)))
 
@@ -80,7 +80,7 @@ NOTHING = 1e-6  # m, rad between samples: no motion to speak of
 
 
 def aliased(dataset: xr.Dataset) -> str:
-    """A message where samples are too far apart to show the motion; otherwise empty."""
+    """Message if the sampling is too coarse for the motion; otherwise empty."""
     names = ("position", "quaternion", "velocity")
     if not all(name in dataset for name in names) or dataset.sizes.get("time", 0) < 3:
         return ""

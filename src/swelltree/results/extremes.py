@@ -62,7 +62,7 @@ def largest_peaks(values: np.ndarray, count: int) -> np.ndarray:
 
 
 def crests(values: np.ndarray) -> np.ndarray:
-    """The largest value between each two upward crossings of the mean, of a record without gaps."""
+    """Maximum between successive mean upcrossings of a record without gaps."""
     x = np.asarray(values, float)
     if x.size < 2:
         return x[:0]
@@ -197,19 +197,19 @@ def _errors_of_mode(count: int, times: float, seed: int) -> np.ndarray:
 
 
 def _tail(x: np.ndarray) -> float:
-    """Value that a tenth of the sorted peaks exceed, and at least 20."""
+    """Threshold exceeded by a tenth of the sorted peaks, at least 20."""
     above = min(max(len(x) // 10, 20), len(x) - 1)
     return float(x[-above - 1])
 
 
 def _mode(x: np.ndarray, times: float) -> tuple[Array, Array]:
-    """Mode of the largest value of so many runs, and scale, by moments of the runs (..., run)."""
+    """Mode of the maximum of this number of runs, and scale, by moments of the runs (..., run)."""
     scale = x.std(-1, ddof=1) * np.sqrt(6.0) / np.pi
     return x.mean(-1) - EULER * scale + scale * np.log(times), scale
 
 
 def _peaks(values: Numbers, study: str, least: int) -> np.ndarray:
-    """Sorted values; of rows of several runs, gaps behind the last peak of a run do not count."""
+    """Sorted values; gaps after the last peak of a run are ignored."""
     specified = np.asarray(values, float)
     runs = specified if specified.ndim > 1 else specified.reshape(-1, 1)
     there = np.isfinite(runs)

@@ -42,7 +42,7 @@ def save(dataset: xr.Dataset, path: str | Path) -> Path:
 
 
 def _parts(dataset: xr.Dataset) -> xr.Dataset:
-    """Complex variables as two real ones, which every netCDF reader knows."""
+    """Complex variables as two real ones, which every netCDF reader supports."""
     for name in [n for n, x in dataset.data_vars.items() if x.dtype.kind == "c"]:
         value = dataset[name]
         about = value.attrs | {"complex": str(name)}
@@ -53,7 +53,7 @@ def _parts(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def _joined(dataset: xr.Dataset) -> xr.Dataset:
-    """Complex variables put together again."""
+    """Complex variables restored from two real ones."""
     for name in {x.attrs["complex"] for x in dataset.data_vars.values() if "complex" in x.attrs}:
         real, imag = dataset[f"{name}_real"], dataset[f"{name}_imag"]
         about = {key: text for key, text in real.attrs.items() if key != "complex"}
@@ -64,7 +64,7 @@ def _joined(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def _layout(dataset: xr.Dataset) -> dict[str, list[str]]:
-    """Dimensions, and whether numbers or text, of every variable; nothing has no kind."""
+    """Dimensions and kind (number or text) of every variable."""
 
     def kind(x: xr.Variable) -> str:
         return "nothing" if not x.size else "text" if x.dtype.kind in "OSU" else "numbers"
@@ -73,7 +73,7 @@ def _layout(dataset: xr.Dataset) -> dict[str, list[str]]:
 
 
 def _marks(dataset: xr.Dataset) -> dict[str, int]:
-    """A checksum of every attribute, of the whole and of its variables."""
+    """Checksums of all attributes."""
     owners = {"": dataset.attrs} | {str(n): x.attrs for n, x in dataset.variables.items()}
     return {
         f"{owner}.{name}" if owner else str(name): zlib.crc32(
@@ -86,7 +86,7 @@ def _marks(dataset: xr.Dataset) -> dict[str, int]:
 
 
 def _plain(value: object) -> str:
-    """A text that is the same before an attribute is written and after it is read."""
+    """Text that is identical before writing an attribute and after reading it."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, bool | int | float | np.number | np.bool_):
@@ -97,7 +97,7 @@ def _plain(value: object) -> str:
 
 
 def _check_marks(dataset: xr.Dataset, path: Path) -> None:
-    """Refuse a file with an attribute that is not what was saved; new ones are welcome."""
+    """Reject a file with changed attributes; new ones are accepted."""
     text = dataset.attrs.pop(MARKS, None)
     if text is None:
         return
@@ -144,7 +144,7 @@ def _of(layout: dict[str, list[str]], name: str) -> str:
 
 
 def make_folder(folder: str | Path) -> Path:
-    """A folder for results, made if need be, and seen to be writable before work is done."""
+    """Create a folder for results and check that it is writable before the work starts."""
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -159,7 +159,7 @@ def make_folder(folder: str | Path) -> Path:
 
 
 def place_of(case: Path, folder: Path) -> str:
-    """A sign of where a case lies seen from the folder of its results: both may be moved."""
+    """Location of a case relative to the folder of its results: both may be moved."""
     place = case.resolve().parent
     try:
         way = os.path.relpath(place, folder.resolve())
@@ -169,7 +169,7 @@ def place_of(case: Path, folder: Path) -> str:
 
 
 def refuse_results_of_others(path: Path, case: Path) -> None:
-    """A file that holds a result of another case is not to be written over."""
+    """Reject overwriting the results of another case."""
     if not path.is_file():
         return
     here = place_of(case, path.parent)
@@ -214,7 +214,7 @@ def load_result(path: str | Path) -> xr.Dataset:
 
 
 def _check_time(dataset: xr.Dataset, path: Path) -> None:
-    """Times that are NaN have no position on an axis."""
+    """Reject NaN times."""
     if "time" not in dataset.coords or dataset["time"].dtype.kind != "f":
         return
     time = np.atleast_1d(dataset["time"].values)

@@ -13,7 +13,7 @@ from swelltree.jit import after_import, is_imported
 
 
 def leave_dask_out() -> None:
-    """Let xarray take it that no array is one of dask, until `dask.array` is imported."""
+    """Make xarray skip its test for dask arrays until `dask.array` is imported."""
     from xarray.namedarray import pycompat, utils
 
     requested = getattr(utils, "is_dask_collection", None)

@@ -73,7 +73,7 @@ def sea_quantities(sea: AnySea, waves: RealisedSea) -> dict[str, str]:
 
 
 def sea_words(dataset: xr.Dataset) -> dict[str, str]:
-    """The quantities of the sea that a result keeps."""
+    """Sea quantities stored in a result."""
     return json.loads(dataset.attrs.get("sea_quantities", "") or "{}")
 
 
@@ -83,7 +83,7 @@ def _digits(values: Array) -> list[float]:
 
 
 def sea_of(dataset: xr.Dataset) -> Components | None:
-    """The plane waves kept in a result, or None."""
+    """Plane waves stored in a result, or None."""
     text = dataset.attrs.get("wave_components", "")
     if not text:
         return None
@@ -103,7 +103,7 @@ def body_order(model: Model) -> list[int]:
 
 
 def labels_of(model: Model, channels: dict[str, Array]) -> dict[str, Channel]:
-    """Labels of channels, by the names of `observe`; those made from others included."""
+    """Labels of channels by the names of `observe`, including derived ones."""
     known = CHANNELS | own_channels(model, channels)
     labels = {name: label for name, label in known.items() if name in channels or name in DERIVED}
     by_name = {label.name: label for label in known.values()}
@@ -150,7 +150,7 @@ def finished(model: Model, channels: dict[str, Array]) -> dict[str, Array]:
 
 
 def _with_samples(named: dict[str, Array]) -> dict[str, Array]:
-    """Extremes that hold the samples themselves, which another program may round otherwise."""
+    """Extremes extended to include the samples, which another program may round differently."""
     stored = {}
     for suffix, pick in (("_max", "maximum"), ("_min", "minimum")):
         for name in named:
@@ -161,7 +161,7 @@ def _with_samples(named: dict[str, Array]) -> dict[str, Array]:
 
 
 def finished_now(model: Model, channels: dict[str, Array]) -> dict[str, Array]:
-    """The same of the channels of one instant."""
+    """Finished channels of one instant."""
     now = finished(model, {name: x[None] for name, x in channels.items()})
     return {name: x[0] for name, x in now.items()}
 

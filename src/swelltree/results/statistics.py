@@ -47,19 +47,19 @@ NO_MPM = "not given: power is not Gaussian; fit the peaks with most_probable_max
 
 
 def is_power(units: object) -> bool:
-    """Is a channel a power, whose extremes are not those of a Gaussian one?"""
+    """Whether a channel is a power, whose maximum is not that of a Gaussian process."""
     return str(units) in ("W", "W/m^2")
 
 
 def without_mpm(values: xr.DataArray) -> xr.DataArray:
-    """Statistics of a power: no most probable maximum, and the reason in the attributes."""
+    """Statistics of a power without most probable maximum, with the reason in the attributes."""
     if not is_power(values.attrs.get("units")):
         return values
     return values.where(values["statistic"] != "mpm").assign_attrs(values.attrs, mpm=NO_MPM)
 
 
 def ended_early(dataset: xr.Dataset | xr.DataArray) -> str:
-    """Why a run ended before its time, empty where it did not."""
+    """Reason for an early end of a run; empty if complete."""
     return str(dataset["time"].attrs.get("ended", ""))
 
 
@@ -134,7 +134,7 @@ def warn_gaps(gaps: dict[str, int]) -> None:
 
 
 def statistic(values: xr.DataArray, name: str) -> np.ndarray:
-    """One statistic of a variable, over the window of all statistics; tables say how it ended."""
+    """One statistic of a variable over the statistics window."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SwelltreeWarning)
         return statistics(values).sel(statistic=name).values
@@ -171,13 +171,13 @@ def of_summaries(
     greatest: np.ndarray,
     crossings: np.ndarray,
 ) -> np.ndarray:
-    """Statistics (..., 7) in the order of `NAMES` from the five that samples give."""
+    """Statistics (..., 7) in the order of `NAMES` from five sample sums."""
     mpm = mean + std * np.sqrt(2.0 * np.log(np.maximum(crossings, 1)))
     return np.stack([mean, std, 2.0 * std, least, greatest, crossings, mpm], axis=-1)
 
 
 def _upward(away: np.ndarray, gaps: np.ndarray) -> Array:
-    """Upward crossings of zero; over a gap the channel is where it was before."""
+    """Zero upcrossings; in a gap the channel keeps its last value."""
     number = np.where(gaps, 0, np.arange(away.shape[-1]))
     before = np.maximum.accumulate(number, axis=-1)
     # a gap at the beginning has nothing before it: it is above
@@ -202,7 +202,7 @@ def time_weights(time: np.ndarray, period: float | None = None) -> np.ndarray:
 
 
 def period_of(dataset: xr.Dataset | xr.DataArray) -> float | None:
-    """Period after which a result begins again [s]; None for a run."""
+    """Period of a periodic result [s]; None for a run."""
     period = dataset["time"].attrs.get("period")
     return None if period is None else float(period)
 
@@ -218,12 +218,12 @@ def settled(dataset: xr.Dataset | xr.DataArray) -> float:
 
 
 def settled_time(time: np.ndarray, ramp: float) -> float:
-    """The same of samples at some times in a sea with a ramp [s]."""
+    """Start of the statistics window for given samples and ramp [s]."""
     return ramp if (time > ramp).any() and ramp > time[0] else float(time[0])
 
 
 def window_text(dataset: xr.Dataset) -> str:
-    """The window of the statistics in words."""
+    """Description of the statistics window."""
     first, time = settled(dataset), dataset.coords["time"].values
     if period_of(dataset) is not None:
         return "over one period"

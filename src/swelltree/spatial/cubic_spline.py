@@ -32,7 +32,7 @@ class CubicSpline:
         self.c = np.stack([t / h, (d - s[:-1]) / h - t, s[:-1], y[:-1]])
 
     def __call__(self, at: np.ndarray) -> np.ndarray:
-        """Values (k, ...) at places (k,)."""
+        """Values (k, ...) at points (k,)."""
         i = np.clip(np.searchsorted(self.x, at, side="right") - 1, 0, len(self.x) - 2)
         past = (at - self.x[i]).reshape(-1, *(1,) * (self.c.ndim - 2))
         a, b, c, d = self.c[:, i]
@@ -40,7 +40,7 @@ class CubicSpline:
 
 
 def _derivatives(h: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """Derivatives at the places, from spacings and slopes."""
+    """Derivatives at the points, from spacings and slopes."""
     if len(d) == 1:
         return np.concatenate([d, d])
     if len(d) == 2:

@@ -13,7 +13,6 @@ from swelltree.jit import Array, Tree, jax, jnp, known, namespace
 from swelltree.spatial.rotations import is_compact
 
 UNROLLED = 16  # largest matrix solved by straight-line code
-LOOPED = 32  # the same by a loop of this program
 
 
 def solve_spd(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n"]:
@@ -29,7 +28,7 @@ def solve_spd(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n
 def solve_blocks(
     A: Float[Array, "n n"], b: Float[Array, " n"], blocks: tuple[tuple[int, ...], ...]
 ) -> Float[Array, " n"]:
-    """The same where A couples only within blocks; blocks of equal size are solved in parallel."""
+    """Solve a block-diagonal system; blocks of equal size in parallel."""
     if len(blocks) <= 1:
         return solve_spd(A, b)
     parts, order = [], []
@@ -42,7 +41,7 @@ def solve_blocks(
 
 
 def _solve_unrolled(A: Array, b: Array) -> Array:
-    """L D L^T by scalars: no dots, no library call."""
+    """L D L^T in scalar operations, without library calls."""
     n = A.shape[0]
     L: list[list[Array]] = [[None] * n for _ in range(n)]
     D: list[Array] = [None] * n
@@ -58,31 +57,6 @@ def _solve_unrolled(A: Array, b: Array) -> Array:
     for i in reversed(range(n)):
         x[i] = y[i] / D[i] - sum(L[k][i] * x[k] for k in range(i + 1, n))
     return jnp.stack(x)
-
-
-def solve_small(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n"]:
-    """Solve A x = b: rows are eliminated in one short loop with pivots, large ones by LAPACK."""
-    n = A.shape[0]
-    if n == 0:
-        return b
-    if n > LOOPED:
-        return jnp.linalg.solve(A, b)
-    index = np.arange(n)
-
-    def eliminate(k: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
-        # rows stay where they are; `order` keeps which of them solved which unknown
-        table, order = state
-        column = jax.lax.dynamic_index_in_dim(table, k, 1, keepdims=False)
-        pivot = jnp.argmax(jnp.where(order < n, -1.0, jnp.abs(column)))
-        row = jax.lax.dynamic_index_in_dim(table, pivot, 0, keepdims=False)
-        row = row / jax.lax.dynamic_index_in_dim(row, k, 0, keepdims=False)
-        mine = index == pivot
-        table = jnp.where(mine[:, None], row[None], table - column[:, None] * row[None])
-        return table, jnp.where(mine, k, order)
-
-    start = jnp.concatenate([A, b[:, None]], 1), jnp.full(n, n)
-    table, order = jax.lax.fori_loop(0, n, eliminate, start)
-    return jnp.where(order[None, :] == index[:, None], table[None, :, n], 0.0).sum(1)
 
 
 def constrained_solve(
@@ -133,7 +107,7 @@ def constrained_solve(
 
 
 def _factored(J: Float[Array, "m n"], rank: int) -> tuple[Array, Tree, Tree]:
-    """Null space (n, n - rank), and the least solutions x of J x = b and y of J^T y = c."""
+    """Null space (n, n - rank), and minimum-norm solutions x of J x = b and y of J^T y = c."""
     m = J.shape[0]
     if rank == m:
         Q, R = jnp.linalg.qr(J.T, mode="complete")
@@ -163,7 +137,7 @@ def column_order(A: Float[Array, "m n"]) -> Float[Array, " n"]:
     least = ROUNDING * (A * A).sum()
 
     def exchanged(row: Array, k: Array, p: Array) -> Array:
-        """Columns k and p of an array (..., n) in each other's place."""
+        """Columns k and p of an array (..., n) exchanged."""
         here, there = xp.take(row, k, -1), xp.take(row, p, -1)
         row = xp.where(place == p, here[..., None], row)
         return xp.where(place == k, there[..., None], row)
@@ -198,7 +172,7 @@ def least_squares(A: Float[Array, "m n"], b: Float[Array, " m"], rank: int) -> A
 
 
 def left_inverse(A: Float[Array, "m r"]) -> Float[Array, "r m"]:
-    """Inverse of a matrix whose columns are independent, by least squares where it is tall."""
+    """Inverse of a matrix with independent columns, by least squares if it is tall."""
     if A.shape[0] == A.shape[1]:
         return jnp.linalg.inv(A)
     Q, R = jnp.linalg.qr(A)

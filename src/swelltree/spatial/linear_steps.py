@@ -30,7 +30,7 @@ class ExactStages:
     banded: bool
 
     def times(self, M: Array, x: Array) -> Array:
-        """Matrix times vector, written without a dot so that a loop can become one kernel."""
+        """Matrix times vector without a dot product, so that a loop can become one kernel."""
         if not self.banded:
             return (M * x[..., None, :]).sum(-1)
         xp = namespace(M, x)
@@ -41,7 +41,7 @@ class ExactStages:
 
 
 def exact_stages(A: np.ndarray, step: float) -> ExactStages:
-    """Those of a matrix and a step; the last few are remembered."""
+    """Stages of a matrix and a step, cached."""
     return _stages_of(np.ascontiguousarray(A, float).tobytes(), len(A), step)
 
 
@@ -96,7 +96,7 @@ class Ports(NamedTuple):
 
 
 def stage_ports(stages: ExactStages, B: np.ndarray, C: np.ndarray) -> StagePorts:
-    """Those of a block with its ports, in numpy."""
+    """Stages of a block with its inputs and outputs, NumPy."""
     active = np.flatnonzero(B.any(0) | C.any(1))
     B, C = B[:, active], C[active]
 

@@ -21,7 +21,7 @@ from swelltree.jit import (
 
 
 def repeat_while(go_on: Callable[[Tree], Array], step: Callable[[Tree], Tree], state: Tree) -> Tree:
-    """Apply `step` to the state, a tuple of arrays, while `go_on` says so."""
+    """Apply `step` to the state, a tuple of arrays, while `go_on` is true."""
     if namespace(*state).__name__ == "numpy":
         while go_on(state):
             state = step(state)
@@ -93,7 +93,7 @@ def sum_along(xp: ModuleType, function: Callable[..., Tree], *rows: Array) -> Tr
 
 
 def stop_gradient(tree: Tree) -> Tree:
-    """The same values as constants: derivatives do not see how they came about."""
+    """Values without derivatives."""
     if not is_imported("jax"):
         return tree
 

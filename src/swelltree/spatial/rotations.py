@@ -73,7 +73,6 @@ def about_axis(axis: Float[Array, "*n 3"], angle: Float[Array, "*n"]) -> Float[A
 
 
 def normalise(quat: Float[Array, "*n 4"]) -> Float[Array, "*n 4"]:
-    """Quaternion of unit length."""
     return quat / namespace(quat).sqrt(dot(quat, quat))[..., None]
 
 
@@ -245,7 +244,7 @@ def compact() -> Iterator[None]:
 
 
 def is_compact() -> bool:
-    """Is a program traced that runs only once per sample?"""
+    """Whether a program is traced that runs only once per sample."""
     return _compact.get()
 
 
@@ -257,17 +256,14 @@ def gram(P: Float[Array, "b n"], MP: Float[Array, "b n"]) -> Float[Array, "n n"]
 
 
 def transpose_apply(P: Float[Array, "b n"], x: Float[Array, " b"]) -> Float[Array, " n"]:
-    """P^T x."""
     return (P * x[:, None]).sum(0) if P.size <= SMALL_PRODUCT else P.T @ x
 
 
 def apply(A: Float[Array, "m n"], x: Float[Array, " n"]) -> Float[Array, " m"]:
-    """A x."""
     return (A * x[None, :]).sum(1) if A.size <= SMALL_PRODUCT else A @ x
 
 
 def product(A: Float[Array, "m k"], B: Float[Array, "k n"]) -> Float[Array, "m n"]:
-    """A B."""
     if A.shape[0] * A.shape[1] * B.shape[1] > SMALL_PRODUCT or _compact.get():
         return A @ B
     return (A[:, :, None] * B[None, :, :]).sum(1)

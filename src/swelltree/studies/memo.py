@@ -21,7 +21,7 @@ def _same(a: Array, b: Array) -> bool:
 
 
 class Remembered:
-    """A few trees and a dictionary of findings for each; arrays must not change in place."""
+    """Cache of findings for a few trees; arrays must not change in place."""
 
     def __init__(self, most: int = 8) -> None:
         self.most = most

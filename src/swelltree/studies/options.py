@@ -11,6 +11,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.spec import Description
 from swelltree.jit import Tree, is_tracer, leaves_of, noted
 from swelltree.model.model import Model
+from swelltree.pto.controllers.controllers import raise_faults
 from swelltree.results.dataset import provenance
 
 # --- What all studies have in common: they take a compiled model, and their results say whence
@@ -19,14 +20,17 @@ Study = TypeVar("Study", bound=Callable[..., object])
 
 
 def study_of_model(study: Study) -> Study:
-    """A study that takes nothing but a compiled model and stamps its dataset."""
+    """Decorator of studies of a compiled model that return a dataset."""
 
     @functools.wraps(study)
     def checked(model: object, *args: object, **options: object) -> object:
         check_model(model, study.__name__)
         assert isinstance(model, Model)
-        with noted() as ran:
-            result: Any = study(model, *args, **options)
+        try:
+            with noted() as ran:
+                result: Any = study(model, *args, **options)
+        finally:
+            raise_faults(model)
         if hasattr(result, "data_vars"):
             engine = {"engine": ran.engine} if ran.engine else {}
             result.attrs = provenance(model) | engine | result.attrs
@@ -50,7 +54,7 @@ def check_model(model: object, study: str) -> None:
 
 
 def _holds_traced(things: Tree) -> bool:
-    """Is there a traced number in models, arrays or described seas?"""
+    """Whether models, arrays or described seas contain traced numbers."""
     leaves = leaves_of(things)
     if any(map(is_tracer, leaves)):
         return True

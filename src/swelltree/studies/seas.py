@@ -51,7 +51,6 @@ def check_times(sea: AnySea | None, waves: RealisedSea | None, begin: float, end
 
 
 def records_of(sea: object) -> list[MeasuredWave]:
-    """The measured wave trains of a described sea."""
     return [train for train in trains_of(sea) if isinstance(train, MeasuredWave)]
 
 
@@ -65,7 +64,7 @@ def trains_of(sea: object) -> list[object]:
 
 
 def linear_waves(study: str, model: Model, sea: AnySea, case: int | str) -> Components:
-    """Components of a sea, for a study that adds up linear waves."""
+    """Components of a sea for studies that superpose linear waves."""
     waves = realised(model, sea, case)
     if not isinstance(waves, Components):
         raise SwelltreeError(
@@ -92,7 +91,7 @@ def elevation_variable(waves: RealisedSea, times: np.ndarray) -> dict[str, Label
 
 
 def with_sea_attributes(result: xr.Dataset, sea: AnySea, waves: RealisedSea) -> xr.Dataset:
-    """The same result, whose attributes describe the sea."""
+    """The result with attributes of the sea."""
     # a measured record would fill the attributes with its samples
     text = textwrap.shorten(repr(sea), 500, placeholder=" ...")
     words = json.dumps(sea_quantities(sea, waves))

@@ -66,14 +66,14 @@ class Components:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Lowest and highest frequency: those of the description where it gives them [rad/s]."""
+        """Band limits: those of the description if given [rad/s]."""
         omega = np.asarray(self.omega)
         low, high = (omega.min(), omega.max()) if self.band is None else self.band
         return float(low), float(high)
 
     @property
     def is_known(self) -> bool:
-        """Are its numbers known now, not traced by JAX?"""
+        """Whether its values are concrete, not traced by JAX."""
         rows = (self.amplitude, self.omega, self.wavenumber, self.beta, self.phase)
         return not any(is_traced(row) for row in rows)
 
@@ -206,17 +206,7 @@ def surface_and_motion(
     water: AnyWater,
     stretching: str = "constant",
 ) -> tuple[Array, Array, Array]:
-    """Elevation (k,), velocity and acceleration (k, 3) of the water at points (k,).
-
-    Args:
-        waves: as of `kinematics`, whose arguments these are.
-        t: one time [s].
-        x: [m].
-        y: [m].
-        z: [m].
-        water: rho, g and depth.
-        stretching: as of `kinematics`.
-    """
+    """Elevation (k,), velocity and acceleration (k, 3) at points (k,), as of `kinematics`."""
     if not is_in_loops(waves, t, x, y, z):
         flow = kinematics(waves, t, x, y, z, water, stretching)
         return elevation(waves, t, x, y), flow.velocity, flow.acceleration
@@ -239,17 +229,7 @@ def surface_and_head(
     water: AnyWater,
     stretching: str = "constant",
 ) -> tuple[Array, Array]:
-    """Elevation and dynamic pressure head p / rho g [m].
-
-    Args:
-        waves: as of `kinematics`, whose arguments these are.
-        t: one time [s].
-        x: [m].
-        y: [m].
-        z: [m].
-        water: rho, g and depth.
-        stretching: as of `kinematics`.
-    """
+    """Elevation and dynamic pressure head p / rho g [m], as of `kinematics`."""
     if not is_in_loops(waves, t, x, y, z):
         pressure = kinematics(waves, t, x, y, z, water, stretching).pressure
         return elevation(waves, t, x, y), pressure / (water.rho * water.g)
@@ -264,7 +244,7 @@ def surface_and_head(
 
 
 def _sin_cos(theta: Array) -> tuple[Array, Array]:
-    """Sine and cosine; of many angles under JAX by polynomials."""
+    """Sine and cosine; under JAX of many angles by polynomials."""
     xp = namespace(theta)
     if xp is np or theta.size < MANY:
         return xp.sin(theta), xp.cos(theta)

@@ -1,7 +1,7 @@
 """Linear waves at points of a traced program: sums over components in loops.
 
-Points times components would be an array of both, which in machine code is as many equations.
-Here one body stands for all components at a point, and one for all points.
+An array of points times components would be as many equations in native code. Here one loop body
+serves all components at a point, and one all points.
 """
 
 from __future__ import annotations
@@ -25,35 +25,22 @@ LOOP_LIMIT = 8  # components from which on a loop over them is shorter
 
 
 def is_in_loops(waves: Components, t: Array, *place: Array) -> bool:
-    """Is that the better way: a point, or points in a row, at one time, in a traced program?
-
-    Args:
-        waves: the sea.
-        t: [s].
-        place: coordinates of the points [m].
-    """
+    """Whether to sum in loops: at a point, or points in a row, at one time, in a traced program."""
     if np.ndim(t) or max(map(np.ndim, place)) > 1 or namespace(waves.amplitude, t, *place) is np:
         return False
     return len(waves) >= LOOP_LIMIT
 
 
 def height(z: Array, eta: Array, depth: Array, stretching: str) -> Array:
-    """Height at which linear theory is evaluated for a point at z [m].
-
-    Args:
-        z: [m].
-        eta: height of the surface there [m].
-        depth: [m].
-        stretching: as of `airy.kinematics`.
-    """
+    """Height at which linear theory is evaluated for a point at z below a surface at eta [m]."""
     if stretching == "wheeler":
-        # the bottom stays, the actual surface comes to z = 0
+        # maps the bottom to itself and the actual surface to z = 0
         z = z - eta if is_deep(depth) else (z - eta) / (1 + eta / depth)
     return z if stretching == "extrapolate" else namespace(z, eta).minimum(z, 0.0)
 
 
 class _Parts(NamedTuple):
-    """What the sums at all points and times use of a component, (component,)."""
+    """Numbers of each component that do not depend on the point and the time, (component,)."""
 
     k: Array
     omega: Array
@@ -68,7 +55,7 @@ class _Parts(NamedTuple):
 
 
 class PointSums:
-    """A sea at one time, to be asked at points.
+    """A sea at one time, evaluated at points.
 
     Args:
         waves: its components.
@@ -87,7 +74,7 @@ class PointSums:
         return self.start * terms
 
     def motion(self, eta: Array, x: Array, y: Array, z: Array) -> tuple[Array, Array]:
-        """Velocity and acceleration (3,) at a point under a surface of some height."""
+        """Velocity and acceleration (3,) at a point below a surface elevation."""
         z = height(z, eta, self.water.depth, self.stretching)
 
         def component(c: _Parts) -> tuple[Array, Array]:
@@ -124,7 +111,7 @@ class PointSums:
 
 
 def _parts(waves: Components, water: AnyWater) -> _Parts:
-    """Of all components, in a loop of its own: machine code runs it once for all times."""
+    """In a loop of its own: native code runs it once for all times."""
 
     def component(omega: Array, k: Array, beta: Array, phase: Array, a: Array) -> _Parts:
         xp = namespace(beta)
@@ -139,12 +126,7 @@ def _parts(waves: Components, water: AnyWater) -> _Parts:
 
 
 def at_points(function: Callable[..., tuple[Array, ...]], *place: Array) -> tuple[Array, ...]:
-    """Results of a function of the coordinates of a point, for one or for all in a row.
-
-    Args:
-        function: gives a tuple of arrays.
-        place: coordinates that broadcast with one another.
-    """
+    """Results of a function of the coordinates of a point, for one point or for a row of points."""
     xp = namespace(*place)
     place = tuple(map(xp.asarray, place))
     if not max(map(np.ndim, place)):
@@ -158,7 +140,7 @@ PHASE, JITTER, AMPLITUDE, HEADING = range(4)
 
 
 def case_number(case: int | str) -> int:
-    """The number of a case; a name is hashed."""
+    """Integer of a case; names are hashed."""
     if isinstance(case, str):
         return int.from_bytes(hashlib.blake2b(case.encode(), digest_size=8).digest(), "little")
     return int(case) % 2**64
@@ -190,7 +172,7 @@ def uniforms(seed: Array, case: int | str, count: int, train: int = 0) -> Array:
 
 
 def uniforms_of_many(seeds: Sequence[int], cases: Sequence[int | str], count: int) -> np.ndarray:
-    """The numbers of `uniforms` for many seeds and runs, (seed, count, 4), by one generator."""
+    """`uniforms` for many seeds and runs, (seed, count, 4), by one generator."""
     generator = np.random.Philox(key=np.zeros(2, np.uint64))
     state = generator.state
     raw = np.empty((len(seeds), 4 * count), np.uint64)
@@ -202,7 +184,7 @@ def uniforms_of_many(seeds: Sequence[int], cases: Sequence[int | str], count: in
 
 
 def _called_back(seed: Array, case: int | str, count: int, train: int) -> Array:
-    """The same numbers inside compiled programs."""
+    """`uniforms` inside compiled programs."""
     from swelltree.jit import jax
 
     shape = jax.ShapeDtypeStruct((count, 4), float)

@@ -117,7 +117,7 @@ def _waves(water: AnyWater, a: Array, omega: Array, beta: Array, phase: Array) -
 
 
 def _row(values: Array) -> Array:
-    """Numbers as a row, of JAX where one of them is traced."""
+    """Numbers as a row, a JAX array if one of them is traced."""
     if not isinstance(values, list):
         return values
     xp = namespace(*values)
@@ -125,7 +125,6 @@ def _row(values: Array) -> Array:
 
 
 def joined(trains: list[Components]) -> Components:
-    """Several trains as one."""
     rows = ("amplitude", "omega", "wavenumber", "beta", "phase")
     # waves of different length repeat together only by chance
     live = [train for train in trains if len(train)]
@@ -169,7 +168,7 @@ def irregular(
 
 
 def _amplitudes(sea: IrregularSea, energy: Array, draws: Array) -> Array:
-    """Of all components, from draws (..., n, 4)."""
+    """Amplitudes of all components, from draws (..., n, 4)."""
     xp = namespace(energy, draws)
     amplitude = xp.sqrt(2 * energy)
     if sea.amplitudes == "rayleigh":
@@ -266,7 +265,7 @@ def seed_waves(sea: IrregularSea, water: AnyWater) -> SeedWaves | None:
 
 
 class Bins(NamedTuple):
-    """The frequencies that a spectrum is cut into."""
+    """Frequency bins of a spectrum."""
 
     energy: Array  # (n,) m^2
     omega: Array  # (n,) rad/s
@@ -275,7 +274,7 @@ class Bins(NamedTuple):
 
     @property
     def repeat_period(self) -> Array:
-        """After which the sea repeats itself [s]."""
+        """Repeat period of the sea [s]."""
         return math.inf if self.width is None else 2 * math.pi / self.width
 
 
@@ -317,7 +316,7 @@ def bins(sea: IrregularSea | FocusedWave, g: Array, jitter: Array | None) -> Bin
 
 
 def _invert(part: Array, grid: Array, below: Array) -> Array:
-    """Frequencies at which the energy below reaches given values."""
+    """Frequencies at which the cumulative energy reaches given values."""
     xp = namespace(part, grid, below)
     if not known(part, grid, below):
         return xp.interp(part, below, grid)
@@ -327,7 +326,7 @@ def _invert(part: Array, grid: Array, below: Array) -> Array:
 
 def band(sea: IrregularSea | FocusedWave, grid: Array, below: Array) -> tuple[Array, Array]:
     """Lowest and highest frequency of a sea [rad/s]."""
-    # spectra that end by themselves are used whole
+    # spectra with ends of their own are used up to these
     ends = hasattr(sea.spectrum, "omega_max") or hasattr(sea.spectrum, "omega")
     usual = (
         (grid[0], grid[-1])
@@ -412,17 +411,17 @@ class Spread:
         return cls(beta, below / max(below[-1], 1e-300), float(np.angle(centre)), abs(centre))
 
     def heading(self, part: float, count: int) -> float:
-        """The one of `count` headings that leaves that part of the energy on one side [rad]."""
+        """Heading of `count` below which that fraction of the energy lies [rad]."""
         return self.mean + self.factor(count) * float(self.off(np.array([part]))[0])
 
     def factor(self, count: int) -> float:
-        """By which so many headings are moved apart."""
+        """Factor that spreads this number of headings."""
         if count not in self.apart:
             self.apart[count] = self._factor(count)
         return self.apart[count]
 
     def off(self, part: Array) -> Array:
-        """Headings that leave given parts of the energy on one side, from the mean [rad]."""
+        """Headings below which given fractions of the energy lie, relative to the mean [rad]."""
         result = namespace(part).interp(part, self.below, self.beta) - self.mean
         return (result + np.pi) % (2.0 * np.pi) - np.pi
 
@@ -445,7 +444,7 @@ class Spread:
 def _table_headings(
     table: DirectionalTable, omega: np.ndarray, part: np.ndarray, sizes: np.ndarray
 ) -> np.ndarray:
-    """Headings of a directional table that leave given parts of the energy on one side."""
+    """Headings of a directional table below which given fractions of the energy lie."""
     beta = np.asarray(table.beta)
     rows = np.asarray(table.density)
     if spectra.is_circle(beta):

@@ -14,7 +14,7 @@ GUO = 2.4908  # Guo (2002): exponent of the first guess, right to 0.75 %
 
 
 def is_deep(depth: Array) -> bool:
-    """Is the water endlessly deep? A depth that is traced is a finite one."""
+    """Whether the water is infinitely deep; a traced depth is finite."""
     return known(depth) and bool(np.isinf(depth))
 
 
@@ -88,7 +88,7 @@ def wavelength(omega: Array, depth: Array, g: Array) -> Array:
 
 @pytree()
 class WaterNumbers:
-    """Numbers of the water; whether it is deep or has a bottom belongs to the layout."""
+    """Parameters of the water; whether it is deep is part of the layout."""
 
     rho: Array  # kg/m^3
     g: Array  # m/s^2, downwards
@@ -107,7 +107,7 @@ class WaterNumbers:
 
 
 def compile_water(water: Water) -> WaterNumbers:
-    """Described water as leaves."""
+    """Water as arrays."""
     bottom = None if math.isinf(water.depth) else np.float64(water.depth)
     return WaterNumbers(np.float64(water.rho), np.float64(water.g), bottom)
 

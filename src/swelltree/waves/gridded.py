@@ -104,7 +104,6 @@ def grid_waves(sea: GriddedSea, water: AnyWater) -> GridWaves:
 
 
 def _array(sea: GriddedSea, data: xr.Dataset, name: str, axes: tuple[str, ...]) -> np.ndarray:
-    """A variable with its axes in order."""
     missing = [axis for axis in axes if axis not in data[name].dims]
     if missing and missing != ["y"]:
         raise sea.fail(f"'{name}' has no axis '{missing[0]}'. Give it on {', '.join(axes)}.")
@@ -118,7 +117,7 @@ def _array(sea: GriddedSea, data: xr.Dataset, name: str, axes: tuple[str, ...]) 
 
 
 def _weights(part: Array, count: int, cubic: bool) -> tuple[Array, Array]:
-    """Numbers and weights of the points to either side, as last axis, along one axis."""
+    """Indices and weights of adjacent points along one axis, as last axis."""
     xp = namespace(part)
     part = xp.clip(part, 0.0, count - 1.0)
     i = xp.clip(xp.floor(part), 0, max(count - 2, 0))

@@ -26,7 +26,8 @@ import numpy as np
 
 from swelltree.jit import Array, Tree, each_sum, namespace, pytree
 from swelltree.spatial.loops import rows_of, sum_along
-from swelltree.waves.airy import Components, Kinematics
+from swelltree.waves.airy import Components
+from swelltree.waves.component_sums import height
 from swelltree.waves.dispersion import AnyWater, is_deep
 from swelltree.waves.quick_trig import sin_cos
 from swelltree.waves.ramp import ramp
@@ -71,7 +72,7 @@ class LocalWaves:
 def terms_needed(
     a: np.ndarray, k: np.ndarray, carrier: float, radius: float, tolerance: float
 ) -> int:
-    """Terms after which the remainder is below the tolerance of the rms."""
+    """Number of terms for a remainder below the tolerance of the rms."""
     x = np.abs(k - carrier) * radius
     rest = np.ones_like(x)
     complete = math.sqrt((a**2).sum())
@@ -217,7 +218,7 @@ class Expansion:
         return tuple(sum(x) for x in zip(*parts, strict=True))
 
     def rise(self, cos: Array, sin: Array, carrier: Array, *parts: Array) -> tuple[Array, ...]:
-        """Elevation of one heading, of its phases and coefficients."""
+        """Elevation of one heading from its phases and coefficients."""
         return self.wave(carrier, parts[:3], *parts[3:], None, 1.0)[:1]
 
     def phases(self, x: Array, y: Array) -> tuple[Array, Array, Array]:
@@ -268,14 +269,6 @@ class Expansion:
         return decay * (f * cosine - g * sine), decay * (f * sine + g * cosine)
 
 
-def stretched(z: Array, eta: Array, depth: Array, stretching: str) -> Array:
-    """Height at which linear theory is evaluated for a point at z."""
-    xp = namespace(z, eta)
-    if stretching == "wheeler":
-        z = z - eta if is_deep(depth) else (z - eta) / (1.0 + eta / depth)
-    return z if stretching == "extrapolate" else xp.minimum(z, 0.0)
-
-
 def surface_about(
     waves: LocalWaves, t: Array, centre: Array, water: AnyWater, stretching: str = "wheeler"
 ) -> Callable[[Array, Array, Array], tuple[Array, Array]]:
@@ -295,7 +288,7 @@ def surface_about(
     def at(x: Array, y: Array, z: Array) -> tuple[Array, Array]:
         phases = near.phases(x, y)
         (eta,) = near.over_headings(near.rise, *phases, *level)
-        above = stretched(z, eta, water.depth, stretching) - z0
+        above = height(z, eta, water.depth, stretching) - z0
 
         def pressed(cos: Array, sin: Array, carrier: Array, *parts: Array) -> tuple[Array, ...]:
             phase, rows = parts[:3], parts[3:]
@@ -314,7 +307,7 @@ def _about(
 ) -> tuple[tuple[Array, ...], Array, tuple[Weight, Weight]]:
     """Coefficients of the elevation, stretched height of the centre, weights of exponentials."""
     level = near.coefficients(lambda k, omega: np.ones(()))
-    z0 = stretched(near.centre[2], level[0][:, 0].sum(), depth, stretching)
+    z0 = height(near.centre[2], level[0][:, 0].sum(), depth, stretching)
     exp = near.xp.exp
 
     def down(k: Array, omega: Array) -> Array:
@@ -326,102 +319,3 @@ def _about(
         return exp(-k * (z0 + 2.0 * depth)) / (1.0 + exp(-2.0 * k * depth))
 
     return level, z0, (down, up)
-
-
-def surface_head(
-    waves: LocalWaves,
-    t: Array,
-    centre: Array,
-    x: Array,
-    y: Array,
-    z: Array,
-    water: AnyWater,
-    stretching: str = "wheeler",
-) -> tuple[Array, Array]:
-    """Elevation and dynamic pressure head p / rho g at points (b, v) near centres (b, 3) [m].
-
-    Args:
-        waves: from `local_waves`.
-        t: one time [s].
-        centre: the points lie within the radius of it [m].
-        x: [m].
-        y: [m].
-        z: [m].
-        water: depth.
-        stretching: "wheeler", "constant" or "extrapolate".
-    """
-    xp = namespace(waves.amplitude, t, centre, x)
-    found = [
-        surface_about(waves, t, centre[i], water, stretching)(x[i], y[i], z[i])
-        for i in range(len(x))
-    ]
-    eta, head = zip(*found, strict=True)
-    return xp.stack(eta), xp.stack(head)
-
-
-def kinematics(
-    waves: LocalWaves,
-    t: Array,
-    centre: Array,
-    x: Array,
-    y: Array,
-    z: Array,
-    water: AnyWater,
-    stretching: str = "wheeler",
-) -> tuple[Array, Kinematics]:
-    """Elevation and motion of the water at points (b, v) near centres (b, 3)."""
-    xp = namespace(waves.amplitude, t, centre, x)
-    places = zip(centre, x, y, z, strict=True)
-    found = [_motion(waves, t, *place, water, stretching) for place in places]
-    eta, velocity, acceleration, head = (xp.stack(part) for part in zip(*found, strict=True))
-    return eta, Kinematics(velocity, acceleration, water.rho * water.g * head)
-
-
-def _motion(
-    waves: LocalWaves,
-    t: Array,
-    centre: Array,
-    x: Array,
-    y: Array,
-    z: Array,
-    water: AnyWater,
-    stretching: str,
-) -> tuple[Array, Array, Array, Array]:
-    """Elevation, velocity, acceleration and pressure head at points (v,) near one centre."""
-    near = Expansion(waves, t, centre)
-    xp, g = near.xp, water.g
-    level, z0, weights = _about(near, water.depth, stretching)
-
-    phases = near.phases(x, y)
-    (eta,) = near.over_headings(near.rise, *phases, *level)
-    above = stretched(z, eta, water.depth, stretching) - z0
-    # of the pressure, of velocities and of accelerations
-    scales: tuple[Weight, ...] = (
-        lambda k, omega: 1.0,
-        lambda k, omega: g * k / omega,
-        lambda k, omega: g * k,
-    )
-    signs = (1.0, -1.0) if waves.mirrored else (1.0,)
-
-    def scaled(scale: Weight, weight: Weight) -> Weight:
-        return lambda k, omega: scale(k, omega) * weight(k, omega)
-
-    every = [scaled(scale, weight) for scale in scales for weight in weights[: len(signs)]]
-    parts = near.coefficients(*every)
-
-    def moved(cos: Array, sin: Array, carrier: Array, *parts: Array) -> tuple[Array, ...]:
-        phase, rows = parts[:3], iter(parts[3:])
-        sums = []  # C cos, C sin, S cos and S sin of linear theory
-        for _ in scales:
-            waves_up_down = [
-                near.wave(carrier, phase, next(rows), next(rows), above, sign) for sign in signs
-            ]
-            (c, s), *echo = waves_up_down
-            c_up, s_up = echo[0] if echo else (0.0, 0.0)
-            sums.append((c + c_up, s + s_up, c - c_up, s - s_up))
-        pressure, flow, push = sums
-        velocity = cos * flow[0], sin * flow[0], flow[3]
-        return (pressure[0], *velocity, cos * push[1], sin * push[1], -push[2])
-
-    head, *motion = near.over_headings(moved, *phases, *parts)
-    return eta, xp.stack(motion[:3], -1), xp.stack(motion[3:], -1), head

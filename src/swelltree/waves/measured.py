@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gzip
 import io
 import math
@@ -86,7 +85,7 @@ def _wrong(path: str | Path, number: int, text: str) -> SwelltreeError:
 
 
 def _unpacked(path: str | Path, content: bytes) -> bytes:
-    """What is in a file packed by gzip, within what a record may take."""
+    """Content of a gzip file, with a size limit."""
     try:
         with gzip.open(io.BytesIO(content)) as file:
             plain = file.read(MOST_BYTES + 1)
@@ -109,7 +108,7 @@ def recorded(sea: MeasuredWave) -> tuple[np.ndarray, np.ndarray]:
 
 
 def last_time(sea: MeasuredWave) -> float:
-    """When a run in it must end [s]."""
+    """End of the record, the latest end of a run [s]."""
     return np.inf if sea.outside == "repeat" else float(recorded(sea)[0][-1])
 
 
@@ -215,7 +214,7 @@ def from_record(
 
 
 def _check_size(n: int, period: float, band: tuple[float, float], even: bool) -> None:
-    """So many components that they fit into memory: fitted together, far fewer."""
+    """Limit the number of components by memory; lower if they are fitted together."""
     count = int((min(math.pi * n / period, band[1]) - band[0]) * period / (2 * math.pi))
     most = MOST_COMPONENTS if even else MAX_COMPONENTS
     if count > most:
@@ -300,17 +299,6 @@ def _least_squares(
     result = np.linalg.solve(both, known)
     m = len(j)
     return float(result[0]), result[1 : m + 1] + 1j * result[m + 1 :]
-
-
-def without_small(waves: Components, part: float = 1e-4) -> Components:
-    """Drop components below a part of the largest, to save time; the residual is kept honest."""
-    keep = waves.amplitude >= part * waves.amplitude.max()
-    lost = (waves.amplitude[~keep] ** 2).sum() / (waves.amplitude**2).sum()
-    rows = {
-        row: getattr(waves, row)[keep]
-        for row in ("amplitude", "omega", "wavenumber", "beta", "phase")
-    }
-    return dataclasses.replace(waves, **rows, residual=float(np.hypot(waves.residual, lost**0.5)))
 
 
 # --- netCDF files of any version as a dataset: one way for waves, hydrodynamic data and results

@@ -137,33 +137,6 @@ def surface_about(
     return at
 
 
-def surface_head(
-    waves: RealisedSea | LocalWaves,
-    t: Array,
-    centre: Array,
-    x: Array,
-    y: Array,
-    z: Array,
-    water: AnyWater,
-    stretching: str = "wheeler",
-) -> tuple[Array, Array]:
-    """Elevation and dynamic pressure head p / rho g at points (b, v) of bodies [m].
-
-    Args:
-        waves: a realised sea, or one of `local_waves`.
-        t: one time [s].
-        centre: places of the bodies (b, 3) [m].
-        x: [m].
-        y: [m].
-        z: [m].
-        water: the same as for `realise`.
-        stretching: of linear waves above the still water.
-    """
-    if isinstance(waves, LocalWaves):
-        return local.surface_head(waves, t, centre, x, y, z, water, stretching)
-    return _surface_head(waves, t, x, y, z, water, stretching)
-
-
 def _surface_head(
     waves: RealisedSea, t: Array, x: Array, y: Array, z: Array, water: AnyWater, stretching: str
 ) -> tuple[Array, Array]:

@@ -56,7 +56,7 @@ def density(spectrum: Spectrum, omega: Array, g: Array = 9.81) -> Array:
 
 
 def numbers_of(spectrum: Spectrum) -> list[Array]:
-    """The numbers of a spectrum that JAX may be tracing."""
+    """Parameters of the spectrum that JAX may trace."""
     parts = [getattr(spectrum, part) for part in ("first", "second") if hasattr(spectrum, part)]
     names = ("Hs", "Tp", "gamma", "Hs1", "Tp1", "Hs2", "Tp2")
     values = [getattr(spectrum, name, None) for name in names]
@@ -145,7 +145,7 @@ def marginal(table: DirectionalTable) -> np.ndarray:
 
 
 def is_circle(beta: np.ndarray) -> bool:
-    """Whether headings go round the whole circle; a gap of half a turn makes them a sector."""
+    """Whether headings cover the full circle; a gap of half a turn makes them a sector."""
     return bool(beta[0] + 2 * np.pi - beta[-1] < np.pi)
 
 
@@ -177,7 +177,7 @@ def total_energy(spectrum: described.Spectrum, g: Array = 9.81) -> Array:
 
 
 def support(spectrum: described.Spectrum, g: Array = 9.81) -> tuple[Array, Array]:
-    """Frequencies outside of which a spectrum has nothing worth counting [rad/s]."""
+    """Frequency range that contains the energy of a spectrum [rad/s]."""
     match spectrum:
         case described.WhiteNoise():
             return spectrum.omega_min, spectrum.omega_max

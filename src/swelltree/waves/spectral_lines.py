@@ -18,7 +18,7 @@ from numpy.polynomial import chebyshev
 ROWS = 512  # times that are summed together directly
 SPREAD = 12  # points on either side of a line: about twelve digits
 GROUP = 256  # times on one polynomial: measured
-GROUPS = 16  # that are summed together: little more memory than for the sums themselves
+GROUPS = 8  # that are summed together: measured
 
 
 def gridded(x: np.ndarray, c: np.ndarray, count: int) -> np.ndarray:
@@ -74,17 +74,21 @@ def sum_and_rate(
 def _sums(mu: np.ndarray, c: np.ndarray, step: float, count: int, kinds: int) -> np.ndarray:
     r"""Values and, if there are two kinds, rates at the times 0, h, 2h ... (kind, count, m).
 
-    The times form groups of one length: what a time gets does not depend on how many come after
-    it. With :math:`t = t_k + \tau` in group k,
+    The times form groups of one length. With :math:`t = t_k + \tau` in group k,
 
     .. math:: \mathrm{Re} \sum_l e^{-i\mu_l \tau} (c_l e^{-i\mu_l t_k})
 
-    is a product of matrices. Lines that oscillate slowly beside the steps are summed at the few
+    is a product of matrices. Lines that are slow compared with the steps are summed at the few
     Chebyshev nodes of each group; the polynomial through these has all other values, and the rates.
     """
-    groups = -(-count // GROUP)
-    result = np.zeros((kinds, groups, GROUP, c.shape[1]))
-    columns = np.any(c, axis=0)
+    blocks = -(-count // (GROUP * GROUPS))
+    result = np.zeros((kinds, blocks * GROUP * GROUPS, c.shape[1]))
+    columns = np.flatnonzero(np.any(c, axis=0))
+    part, m = c[:, None, columns], len(columns)
+    # evenly spaced columns, as those of bodies in a plane, are written in one pass
+    into = slice(None) if m == c.shape[1] else columns
+    if m > 1 and len(set(np.diff(columns))) == 1:
+        into = slice(columns[0], columns[-1] + 1, columns[1] - columns[0])
     half = 0.5 * (GROUP - 1) * step
     nodes = _node_count(half * np.abs(mu).max(initial=0.0))
     if nodes < GROUP:
@@ -96,17 +100,19 @@ def _sums(mu: np.ndarray, c: np.ndarray, step: float, count: int, kinds: int) ->
         parts, matrices = [_of_lines(value)], []
         if kinds == 2:
             parts.append(_of_lines(-1j * mu * value))
-    for first in range(0, groups, GROUPS) if columns.any() else ():
-        part = slice(first, min(first + GROUPS, groups))
-        begin = np.exp(-1j * np.outer(step * GROUP * np.arange(part.start, part.stop), mu))
-        lines = begin[:, :, None] * c[:, columns]
-        lines = np.concatenate([np.real(lines), np.imag(lines)], axis=1)
-        # products of one shape: their rounding does not depend on the number of groups or kinds
+    for block in range(blocks) if m else ():
+        first = block * GROUPS
+        begin = np.exp(-1j * np.outer(mu, step * GROUP * np.arange(first, first + GROUPS)))
+        lines = begin[:, :, None] * part
+        lines = np.concatenate([np.real(lines), np.imag(lines)]).reshape(2 * len(mu), -1)
+        # products of one shape: their rounding depends neither on the number of times nor of kinds
         sums = [of_lines @ lines for of_lines in parts]
         for kind in range(kinds):
             rows = matrices[kind] @ sums[0] if matrices else sums[kind]
-            result[kind, part, :, columns] = np.moveaxis(rows, -1, 0)
-    return result.reshape(kinds, -1, c.shape[1])[:, :count]
+            there = result[kind, first * GROUP : (first + GROUPS) * GROUP]
+            rows = rows.reshape(GROUP, GROUPS, m).transpose(1, 0, 2)
+            there.reshape(GROUPS, GROUP, -1)[:, :, into] = rows
+    return result[:, :count]
 
 
 def _of_lines(phasors: np.ndarray) -> np.ndarray:

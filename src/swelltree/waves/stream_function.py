@@ -69,7 +69,7 @@ class StreamWave:
 
 
 def highest(wavelength: float, depth: float) -> float:
-    """Height of the highest steady wave of a length [m]: Fenton (1990), fit to Williams (1981)."""
+    """Maximum height of a steady wave of a length [m]: Fenton (1990), fit to Williams (1981)."""
     if is_deep(depth):
         return 0.141063 * wavelength
     r = wavelength / depth
@@ -131,7 +131,7 @@ def _last_term(u: np.ndarray) -> float:
 
 
 def _refined(u: np.ndarray, order: int) -> np.ndarray:
-    """Unknowns of a solution on a finer surface and with more coefficients."""
+    """Unknowns interpolated to a finer surface and more coefficients."""
     n = (len(u) - 4) // 2
     E = _surface_harmonics(u[: n + 1])
     theta = np.pi * np.outer(np.arange(order + 1), np.arange(1, n + 1)) / order
@@ -169,7 +169,7 @@ def _climb(
 
 
 def _rises_to_one_crest(u: np.ndarray) -> bool:
-    """Whether the surface falls from crest to trough, ripples apart, and its speed is possible."""
+    """Whether the surface falls monotonically from crest to trough and the speed is plausible."""
     surface = u[: (len(u) - 2) // 2]
     # Longuet-Higgins (1975): no wave is longer than 1.3 times the small wave of its period
     return bool(np.diff(surface).max() < 0.05 * (surface[0] - surface[-1]) and u[-1] > 1 / 1.3)
@@ -208,7 +208,7 @@ def _guess(
     water: AnyWater,
     k0: float,
 ) -> np.ndarray:
-    """Extrapolate earlier steps; from still water alone take the sine wave."""
+    """Extrapolate previous steps; initially a sine wave."""
     if len(done) == 1:
         return _small_wave(height, order, sea, water, k0)
     # Lagrange's polynomial through the last two or three

@@ -40,7 +40,7 @@ def heading_of(direction: Array, x_axis_deg: float = EAST) -> Array:
 
 
 def direction_of(beta: Array, x_axis_deg: float = EAST) -> Array:
-    """Where a wave of a heading comes from, clockwise from North, 0 to 360 [degrees]."""
+    """Direction from which a wave comes, clockwise from North, 0 to 360 [degrees]."""
     return (x_axis_deg - np.rad2deg(np.asarray(beta, float)) - 180.0) % 360.0
 
 

@@ -11,7 +11,13 @@ from swelltree.hydro.weak_scatterer.entry import entry_loads
 from swelltree.hydro.weak_scatterer.incident.interface import Still
 from swelltree.hydro.weak_scatterer.masses import masses
 from swelltree.hydro.weak_scatterer.motion.crossing import required_states
-from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, Water, evaluate, prepare
+from swelltree.hydro.weak_scatterer.motion.hydrodynamics import (
+    Bodies,
+    Water,
+    evaluate,
+    placed_at,
+    prepare,
+)
 from swelltree.hydro.weak_scatterer.motion.mesher import (
     CUT,
     DRY,
@@ -163,7 +169,8 @@ def test_displaced_mass_is_that_of_the_hull_under_the_surface(state, z, wet, wat
     (scene,), _ = scenes_around(effect, z, state)
     p = jnp.array([[-2.0, 0.0, 0.0], [1.0, 0.0, z]])
     bodies = Bodies(p, jnp.tile(jnp.eye(3), (2, 1, 1)), jnp.zeros((2, 6)))
-    found = masses(scene, Still(), 0.0, jnp.zeros(scene.boundary.surface), bodies)
+    placed = placed_at(scene, Still(), 0.0, bodies)
+    found = masses(scene, Still(), 0.0, jnp.zeros(scene.boundary.surface), bodies, placed)
     volume = np.pi * wet**2 * (3 * 0.5 - wet) / 3
     np.testing.assert_allclose(found.displaced, [640.0, 1000.0 * volume], rtol=0.03, atol=1e-6)
     assert float(found.surface) == 0.0
@@ -180,10 +187,11 @@ def test_waterline_that_grows_sweeps_over_the_water_that_stands_there(water_of_t
         p = jnp.array([[-2.0, 0.0, 0.0], [1.0, 0.0, 0.2]]) + dt * v[:, :3]
         turned = R + dt * jnp.cross(v[:, None, 3:], jnp.eye(3)).transpose(0, 2, 1)
         bodies = Bodies(p, turned, v)
-        place = vertices_at(scene, Still(), 0.0, p, turned)[:n, :2]
+        placed = placed_at(scene, Still(), 0.0, bodies)
+        place = placed.vertices[:n, :2]
         # a field that stays where it is in the world, as the mesh moves in it
         eta = 0.3 + 0.05 * place[:, 0] - 0.02 * place[:, 1]
-        return masses(scene, Still(), 0.0, eta, bodies)
+        return masses(scene, Still(), 0.0, eta, bodies, placed)
 
     ahead, here, behind = at(1e-5), at(0.0), at(-1e-5)
     rate = float(ahead.surface - behind.surface) / 2e-5

@@ -113,10 +113,10 @@ def general_rates(model, how, seed=3):
 
 
 @pytest.mark.slow
-def test_couplings_and_formulations_agree_for_bodies_in_a_tree_and_a_loop():
+def test_formulations_agree_for_bodies_in_a_tree_and_a_loop():
     accelerations = []
-    for coupling, way in (("schur", "path_matrix"), ("monolithic", "composite_body")):
-        model = sw.compile(two_eggs(coupling=coupling))
+    for way in ("path_matrix", "composite_body"):
+        model = sw.compile(two_eggs())
         model = model.with_effect(
             model.effect(WeakScatterers).in_sea(
                 model, realise(sw.RegularWave(amplitude=0.1, omega=2.0, beta=0.4), WATER)
@@ -129,14 +129,14 @@ def test_couplings_and_formulations_agree_for_bodies_in_a_tree_and_a_loop():
 
 
 def test_case_file_tells_the_same_and_rest_needs_no_flow():
-    system = ball_on_a_rail(mode="body_exact", coupling="monolithic", geometry="full")
+    system = ball_on_a_rail(mode="body_exact", geometry="full")
     text = system.to_toml()
     assert 'type = "weak_scatterer"' in text
     again = sw.loads(text).system
     assert again == system
     model = sw.compile(again)
     effect = model.effect(WeakScatterers)
-    assert (effect.coupling, effect.geometry) == ("monolithic", "full")
+    assert effect.geometry == "full"
     assert effect.scene.moving
     assert not effect.scene.wavy
     # displaced water is that of the sphere, not of its triangles
@@ -263,6 +263,16 @@ def test_body_at_rest_stays_there_and_a_swing_keeps_the_books(mode):
     beach = run.work.sel(element="sea beach").values[-1]
     assert beach < -0.02 * moved
     assert np.abs(run.energy_residual).max() < 0.02 * moved
+
+
+def test_run_that_a_floating_hull_ends_by_sinking_names_crossing():
+    ball = sw.Body("ball", mass=6e3, inertia=(2e3,) * 3, hull=sw.Sphere(1.0))
+    heave = sw.SubsetJoint("afloat", sw.WORLD, ball, dofs=("Heave",))
+    tank = sw.WeakScatterer("sea", 10.0, 2.0, far_spacing=4.0, levels=1, panel_size=1.0,
+                            symmetric=True)  # fmt: skip
+    effect = sw.compile(sw.System("sinks", [ball], [heave], [tank])).effect(WeakScatterers)
+    why = effect.why_stopped(effect.internal_start())
+    assert "may have left the water or gone under it. Name its body in crossing" in why
 
 
 @pytest.mark.slow

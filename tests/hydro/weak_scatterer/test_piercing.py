@@ -15,7 +15,12 @@ from swelltree.hydro.weak_scatterer.mesh.meridians import meridians
 from swelltree.hydro.weak_scatterer.mesh.surface import Surface as MeshSurface
 from swelltree.hydro.weak_scatterer.mesh.surface import open_edges
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank
-from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, buoyancy, plan_velocity
+from swelltree.hydro.weak_scatterer.motion.hydrodynamics import (
+    Bodies,
+    buoyancy,
+    hull_at,
+    plan_velocity,
+)
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Water as Surface
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.scene import build_scene, vertices_at
@@ -91,7 +96,9 @@ def test_floating_hemisphere_displaces_its_volume_and_has_half_of_it_as_added_ma
     top = scene.boundary.surface
     start = s.start([0.0], [0.0])
     still = simulation(scene, Still(), heaving())
-    lifted = buoyancy(scene, Still(), 0.0, heaving().at(0.0, start.q, start.v).bodies)
+    bodies = heaving().at(0.0, start.q, start.v).bodies
+    hull = hull_at(scene, Still(), 0.0, bodies)
+    lifted = buoyancy(scene, Still(), 0.0, bodies, hull)
     assert float(lifted[0, 2]) == pytest.approx(WATER.rho * WATER.g * HALF, rel=2e-3)
     ready = jax.jit(Simulation.prepared)(still, start)
     found = jax.jit(Simulation.evaluated)(still, ready, start)

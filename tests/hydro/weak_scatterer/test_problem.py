@@ -9,11 +9,10 @@ from swelltree.hydro.weak_scatterer.mesh.hulls import ellipsoid, sphere
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank
 from swelltree.hydro.weak_scatterer.problem.assembly import assemble
 from swelltree.hydro.weak_scatterer.problem.boundary import build_boundary
-from swelltree.hydro.weak_scatterer.problem.solve import factored, solve_again
-from swelltree.jit import jax, jnp
+from swelltree.hydro.weak_scatterer.problem.solve import factored
+from swelltree.jit import jax
 
 built = jax.jit(assemble, static_argnames="block")
-again = jax.jit(solve_again, static_argnames="tolerance")
 
 
 def wave_in_tank(radius, depth):
@@ -119,24 +118,6 @@ def test_added_mass_of_an_ellipsoid_is_that_of_lamb():
     M = added_mass(ellipsoid(7, axes))
     np.testing.assert_allclose([M[0, 0], M[2, 2], M[4, 4]], lamb(*axes), rtol=0.01)
     np.testing.assert_allclose(M, M.T, atol=2e-3 * M[2, 2])
-
-
-def test_old_factors_solve_the_problem_of_a_moved_body():
-    tank = Tank(9.0, 4.0, 1.2, 2.4, symmetric=True, levels=3)
-    boundary, x = build_boundary(tank, [sphere(3).half().moved((0.5, 0.0, -2.0))])
-    old = built(boundary, x).unknowns
-    moved = x.copy()
-    moved[boundary.fixed :, 2] += 0.3
-    new = built(boundary, moved).unknowns
-    right = np.random.default_rng(0).normal(size=(len(x), 3))
-    want = np.linalg.solve(new, right)
-    for single, most in ((False, 12), (True, 20)):
-        found = again(factored(old, single), new, jnp.asarray(right), tolerance=1e-12)
-        np.testing.assert_allclose(found.x, want, atol=1e-10 * np.abs(want).max())
-        assert int(found.iterations.max()) <= most
-        assert float(found.residual.max()) < 1e-11
-    direct = factored(new).solve(jnp.asarray(right[:, 0]))
-    np.testing.assert_allclose(direct, want[:, 0], atol=1e-11 * np.abs(want).max())
 
 
 @pytest.mark.slow

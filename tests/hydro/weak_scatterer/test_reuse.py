@@ -1,4 +1,4 @@
-"""What is not made again: blocks of the matrices that stay, and factors of an earlier geometry."""
+"""Blocks of the matrices that stay for a run are assembled once."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,6 @@ from swelltree.hydro.weak_scatterer.mesh.tank import Tank
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, Water, evaluate, prepare
 from swelltree.hydro.weak_scatterer.problem.assembly import assemble, fixed_blocks
 from swelltree.hydro.weak_scatterer.problem.boundary import build_boundary
-from swelltree.hydro.weak_scatterer.problem.solve import factored, reused
 from swelltree.jit import jax, jnp
 from swelltree.waves.sea import realise
 
@@ -44,38 +43,11 @@ def test_matrices_of_moved_bodies_are_the_same_with_blocks_that_stayed(symmetric
         np.testing.assert_allclose(b, a, atol=1e-13)
 
 
-@pytest.mark.parametrize("single", [False, True])
-def test_old_factors_serve_a_matrix_nearby_and_not_one_far_away(single):
-    n = 60
-    A = np.eye(n) + 0.1 * rng.normal(size=(n, n))
-    near, far = A + 1e-2 * rng.normal(size=(n, n)), 3.0 * np.eye(n) - rng.normal(size=(n, n))
-    old = factored(jnp.asarray(A), single)
-    right = jnp.asarray(rng.normal(size=(n, 3)))
-    for matrix, stays in ((near, True), (far, False)):
-        found = jax.jit(reused)(old, jnp.asarray(matrix))
-        assert bool((found.factors.lu == old.lu).all()) == stays
-        want = np.linalg.solve(matrix, right)
-        np.testing.assert_allclose(found.solve(right), want, atol=1e-9 * np.abs(want).max())
-
-
-@pytest.mark.parametrize(
-    ("wave", "options"),
-    [
-        pytest.param(WAVE, {"solve": "gmres"}, marks=pytest.mark.slow),
-        (WAVE, {"solve": "gmres", "preconditioner": "float32"}),
-        pytest.param(None, {"solve": "gmres", "preconditioner": "float32"}, marks=pytest.mark.slow),
-        pytest.param(None, {}, marks=pytest.mark.slow),
-    ],
-)
-def test_water_in_general_position_is_that_of_matrices_made_and_factorised_anew(wave, options):
-    """Rates, wrench and added mass; without a wave the blocks of the surface are kept too."""
-    model = sw.compile(ball_on_a_rail(**options))
-    effect = model.effect(WeakScatterers)
-    if wave is not None:
-        effect = effect.in_sea(model, realise(wave, WATER))
-    effect = effect.before_run(model)
-    assert (effect.retained.fixed is not None) == (wave is None)
-    assert (effect.retained.factors is not None) == ("solve" in options)
+@pytest.mark.slow
+def test_still_water_in_general_position_is_that_of_matrices_assembled_anew():
+    """Rates, wrench and added mass, with the blocks of the free surface of the whole run."""
+    model = sw.compile(ball_on_a_rail())
+    effect = model.effect(WeakScatterers).before_run(model)
     scene, n = effect.scene, effect.scene.boundary.surface
     bodies = Bodies(
         scene.mean_position + jnp.array([[0.0, 0.0, 0.6]]),
@@ -89,7 +61,7 @@ def test_water_in_general_position_is_that_of_matrices_made_and_factorised_anew(
         ready = prepare(scene, effect.wave, 1.7, bodies, stored)
         return evaluate(scene, effect.wave, ready, 1.7, state, bodies)
 
-    ours, theirs = water(effect.retained), water(None)
+    ours, theirs = water(effect.blocks), water(None)
     for a, b in zip(
         (*ours.surface, ours.wrench, ours.added_mass),
         (*theirs.surface, theirs.wrench, theirs.added_mass),
@@ -98,39 +70,11 @@ def test_water_in_general_position_is_that_of_matrices_made_and_factorised_anew(
         np.testing.assert_allclose(a, b, atol=1e-9 * float(np.abs(b).max()))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("geometry", ["mid", "full"])
-def test_runs_by_gmres_and_with_new_factors_are_the_same(geometry):
-    how = {"duration": 1.5, "output_step": 0.3, "progress": False}
-    ways = ({}, {"solve": "gmres"}, {"solve": "gmres", "preconditioner": "float32"})
-    rows = []
-    for way in ways:
-        run = sw.simulate(sw.compile(ball_on_a_rail(geometry=geometry, **way)), WAVE, **how)
-        assert run.attrs["result"] == "success"
-        rows.append([run.joint_coordinate.values, run.weak_scatterer_elevation.values])
-    for row in rows[1:]:
-        for a, b in zip(row, rows[0], strict=True):
-            assert np.abs(b).max() > 1e-4
-            np.testing.assert_allclose(a, b, atol=1e-9 * np.abs(b).max())
-
-
 def test_still_water_needs_no_new_blocks_of_its_surface():
     model = sw.compile(ball_on_a_rail())
     effect = model.effect(WeakScatterers)
     assert isinstance(effect.wave, Still)
-    assert effect.retained is None
-    assert effect.before_run(model).retained.fixed.dipole.shape[0] == effect.scene.boundary.fixed
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"solve": "lu"}, "'lu' is not a way to solve"),
-        ({"solve": "gmres", "preconditioner": "float16"}, "'float16' is not a precision"),
-        ({"preconditioner": "float32"}, "'float32' serves solve='gmres' only"),
-        ({"solve": "gmres", "crossing": ("ball",)}, "uses the factors of one mesh"),
-    ],
-)
-def test_ways_to_solve_that_cannot_be_are_refused(changes, sentence):
-    with pytest.raises(sw.SwelltreeError, match=sentence):
-        ball_on_a_rail(**changes)
+    assert effect.blocks is None
+    assert effect.before_run(model).blocks.dipole.shape[0] == effect.scene.boundary.fixed
+    waves = effect.in_sea(model, realise(WAVE, WATER))
+    assert waves.before_run(model).blocks is None

@@ -12,6 +12,7 @@ from swelltree.hydro.weak_scatterer.motion.bodies import MASS
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import (
     Bodies,
     Water,
+    placed_at,
     prepare,
     surface_only,
 )
@@ -72,7 +73,8 @@ def test_moving_waterline_sweeps_over_the_energy_of_the_elevation():
         cross = jnp.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
         area = 0.5 * jnp.linalg.norm(cross, axis=1)
         energy = jnp.einsum("t,ij,ti,tj->", area, MASS, eta[tri], eta[tri])
-        return float(energy), float(swept(scene, Still(), 0.0, eta, bodies, jnp.square))
+        placed = placed_at(scene, Still(), 0.0, bodies)
+        return float(energy), float(swept(scene, placed, eta, jnp.square))
 
     rate = (at(1e-5)[0] - at(-1e-5)[0]) / 2e-5
     assert abs(rate) > 0.01

@@ -12,7 +12,7 @@ from swelltree.hydro.weak_scatterer.incident.of_sea import linear_waves
 from swelltree.hydro.weak_scatterer.mesh.hulls import cylinder, sphere
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank
 from swelltree.hydro.weak_scatterer.motion.bodies import wetted
-from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies
+from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, placed_at
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.scene import build_scene, vertices_at
 from swelltree.hydro.weak_scatterer.motion.strip import bent_wrench, strip_wrench
@@ -22,7 +22,11 @@ from swelltree.waves.sea import realise
 
 WATER = Water(rho=1000.0)
 RHO_G = WATER.rho * WATER.g
-strip = jax.jit(strip_wrench)
+
+
+@jax.jit
+def strip(scene, wave, t, eta, bodies):
+    return strip_wrench(scene, wave, t, eta, bodies, placed_at(scene, wave, t, bodies))
 
 
 def floating(surface, position, turn=None, symmetric=False, mode="weak_scatterer"):
@@ -87,7 +91,8 @@ def test_strip_of_a_heeled_and_yawed_hull_does_the_work_of_the_area_that_it_swee
         bodies = still(scene, rng.normal(size=6))
         eta = elevation(scene, bodies, 0.1 * rng.normal(), 0.05 * rng.normal(size=2))
         wrench = strip(scene, Still(), 0.0, eta, bodies)
-        energy = swept(scene, Still(), 0.0, eta, bodies, lambda h: 0.5 * RHO_G * h**2)
+        placed = placed_at(scene, Still(), 0.0, bodies)
+        energy = swept(scene, placed, eta, lambda h: 0.5 * RHO_G * h**2)
         assert float((wrench * bodies.velocity).sum()) == pytest.approx(-float(energy), rel=1e-9)
 
 

@@ -247,5 +247,5 @@ def test_a_line_lets_go_of_either_end(end):
 def test_a_released_end_has_no_winch():
     ball = sw.Body("ball", 500.0, (5e2,) * 3, position=(0, 0, -10))
     rope = sw.Line("rope", (0, 0, 0), ball, 10.0, WIRE, release_time=1.0, release_end="A")
-    with pytest.raises(SwelltreeError, match="release_end='B', or swap"):
+    with pytest.raises(SwelltreeError, match="release_end='B', or the winch end='B'"):
         sw.System("s", [ball], lines=[rope], winches=[sw.Winch("w", rope, speed=-0.1)])

@@ -384,9 +384,12 @@ def test_two_devices_go_into_one_program(tmp_path):
         ({"parameters": ["float.inertia"]}, "'float.inertia' is a row of 9 numbers"),
         ({"parameters": ["ptos.pto.damping"]}, "'ptos.pto.damping' is a number of the description"),
         ({"solver": "rk4"}, "solver 'rk4' needs a step"),
+        ({"duration": -5.0}, "export: duration -5.0 s is not positive"),
+        ({"step": 0.0}, "export: step 0.0 s is not positive"),
+        ({"duration": float("nan")}, "export: duration nan s is not positive"),
     ],
 )
-def test_wrong_names_are_refused(ready, tmp_path, options, message):
+def test_wrong_options_are_rejected(ready, tmp_path, options, message):
     with pytest.raises(sw.SwelltreeError, match=message):
         sw.export_c(*ready, tmp_path, **options)
     assert not list(tmp_path.iterdir())

@@ -11,10 +11,10 @@ import swelltree as sw
 from made_campaign import SEA, float_model
 from swelltree.describe.options import BatchOptions, complete
 from swelltree.jit import PerCase, UnsupportedOperationError, leaves_of
-from swelltree.studies.batch import xla
+from swelltree.studies.batch import targets
 from swelltree.studies.batch.batch import plan_batch
 from swelltree.studies.batch.cases import batch_cases
-from swelltree.studies.batch.lanes import SideBySide
+from swelltree.studies.batch.targets import Lanes
 from validation.pto.pto_systems import oscillator
 
 STEP = 0.2
@@ -193,7 +193,7 @@ def test_numbers_and_seas_of_their_own_leave_to_all_cases_what_they_share():
     cases = batch_cases(many, damping)
     own = []
     for some in (cases, cases[:1]):
-        built = planned.engine.built(planned.plan, some)
+        built = planned.engine.scheme.prepared(planned.plan, planned.engine.target, some)
         own.append([isinstance(x, PerCase) for x in leaves_of(built.cases.fixed)])
     assert own[0] == own[1]
     assert sum(own[0]) == 3  # damping, and the loads of waves with their rates
@@ -242,15 +242,15 @@ def test_later_cases_that_no_program_takes_are_run_one_by_one(monkeypatch):
     """The engine is chosen by the first case; others may have more waves, or larger tables."""
     how = {"duration": 6.0, "output_step": 0.5, "step": 0.1, "lanes": 2}
     usual = sw.simulate_batch(float_model(), seas(3), **how)
-    summed, seen = SideBySide.summed, []
+    summed, seen = Lanes.summed, []
 
-    def outgrown(self, plan, built, requested):
+    def outgrown(self, steps, built, requested):
         seen.append(built)
         if len(seen) == 2:
             raise UnsupportedOperationError("9 numbers, more than 8")
-        return summed(self, plan, built, requested)
+        return summed(self, steps, built, requested)
 
-    monkeypatch.setattr(SideBySide, "summed", outgrown)
+    monkeypatch.setattr(Lanes, "summed", outgrown)
     with pytest.warns(sw.SwelltreeWarning, match=r"1 cases cannot .* \(9 numbers, .* sequentially"):
         batch = sw.simulate_batch(float_model(), seas(3), **how)
     assert len(seen) == 2
@@ -262,7 +262,7 @@ def test_later_cases_that_no_program_takes_are_run_one_by_one(monkeypatch):
 
 def test_any_device_of_jax_runs_batches_by_xla(monkeypatch):
     places = []
-    monkeypatch.setattr(xla, "on_first_choice", lambda: places.append("asked") or nullcontext())
+    monkeypatch.setattr(targets, "on_first_choice", lambda: places.append("asked") or nullcontext())
     model, many = float_model(), seas(2)
     how = {"duration": 6.0, "output_step": 0.5, "step": 0.1}
     batch = sw.simulate_batch(model, many, **how, device="jax")

@@ -7,9 +7,8 @@ import swelltree as sw
 from device_here import DeviceHere, as_ptx
 from made_campaign import SEA, float_model
 from swelltree.jit import GROUP
-from swelltree.studies.batch import device_seas
+from swelltree.studies.batch import many_seas
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
-from swelltree.studies.batch.complementarity import seeds
 from swelltree.studies.batch.gpu_drawn_waves import DrawnWaves, drawing_text
 from swelltree.studies.batch.gpu_wave_sums import NUMBERS, Waves
 
@@ -27,7 +26,7 @@ def seeds_of(*seas, model=None):
     model = float_model() if model is None else model
     some = [sea.replace(seed=s) for s in (3, 2**40 + 1, 0) for sea in seas]
     cases = [BatchCase(sea, (), "name" if k == 1 else k) for k, sea in enumerate(some)]
-    return device_seas.device_seas(model, CaseMaker(model, 30.0, sums_step=0.1), cases), cases
+    return many_seas.device_seas(model, CaseMaker(model, 30.0, sums_step=0.1), cases), cases
 
 
 def reported(waves, cases):
@@ -47,7 +46,7 @@ def identical(found, right):
 def test_waves_drawn_there_are_those_drawn_here(kind, monkeypatch):
     found, cases = seeds_of(KINDS[kind])
     assert isinstance(found.waves, DrawnWaves)
-    monkeypatch.setattr(device_seas, "_drawn_there", lambda *args: None)
+    monkeypatch.setattr(many_seas, "_drawn_there", lambda *args: None)
     right, _ = seeds_of(KINDS[kind])
     assert isinstance(right.waves, Waves)
     identical(reported(found.waves, cases), reported(right.waves, cases))
@@ -62,7 +61,7 @@ def test_seas_of_several_kinds_are_drawn_together_with_their_headings(monkeypatc
     seas = (sea.replace(components=40), sea.replace(spreading=None, components=33, ramp=3.0))
     found, cases = seeds_of(*seas, model=model)
     assert isinstance(found.waves, DrawnWaves)
-    monkeypatch.setattr(device_seas, "_drawn_there", lambda *args: None)
+    monkeypatch.setattr(many_seas, "_drawn_there", lambda *args: None)
     right, _ = seeds_of(*seas, model=model)
     some, other = reported(found.waves, cases), reported(right.waves, cases)
     there = np.abs(other[..., 2:]).max(-1) > 0  # others fill up
@@ -88,15 +87,16 @@ def test_forces_of_waves_from_one_side_are_those_of_the_data(monkeypatch, beta):
     """Headings first and frequencies then, or the other way round; some waves leave the data."""
     ready = sw.gallery.barges()
     model, sea = ready.model(), ready.sea.replace(beta=beta, components=19)
-    many, k = seeds._drawn(model, [BatchCase(sea.replace(seed=s), (), 0) for s in range(3)])
+    many, k = many_seas.drawn(model, [BatchCase(sea.replace(seed=s), (), 0) for s in range(3)])
     omega = many.omega.copy()
     omega[1, 4] = 1e3
     cases = many, many._replace(omega=omega)
-    found = [seeds._forces(model, waves, k) for waves in cases]
+    table = model.hydro.table
+    found = [many_seas.forces_of(table, waves, k) for waves in cases]
     assert found[0][0].all()
     assert not found[1][0][1, 4]
-    monkeypatch.setattr(seeds, "_from_one_side", lambda table, beta: None)
+    monkeypatch.setattr(many_seas, "_from_one_side", lambda table, beta: None)
     for waves, (_, *forces) in zip(cases, found, strict=True):
-        for one, other in zip(forces, seeds._forces(model, waves, k)[1:], strict=True):
+        for one, other in zip(forces, many_seas.forces_of(table, waves, k)[1:], strict=True):
             np.testing.assert_allclose(one, other, rtol=0, atol=1e-12 * np.abs(other).max())
             assert np.abs(other).max() > 0.0

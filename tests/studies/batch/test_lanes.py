@@ -10,9 +10,9 @@ from made_campaign import SEA, float_model
 from rich_systems import floating
 from swelltree.jit import cuda, jnp
 from swelltree.studies.batch import batch as batch_study
-from swelltree.studies.batch.compiled import Compiled
-from swelltree.studies.batch.gpu import OnGpu
-from swelltree.studies.batch.gpu import _gpu_program as gpu_program
+from swelltree.studies.batch import runge_kutta
+from swelltree.studies.batch.engine import Parallel
+from swelltree.studies.batch.targets import Gpu, gpu_program
 from validation.pto.pto_systems import oscillator
 
 CHOSEN = ["position", "velocity", "joint_coordinate"]
@@ -194,7 +194,7 @@ def test_peaks_and_damage_are_found_where_samples_arise(device, monkeypatch, how
     requested = ["statistics", "peaks", "fatigue"]
     series = sw.simulate_batch(model, seas, reduce=[*requested, "series"], **run)
     with monkeypatch.context() as patch:
-        patch.setattr(Compiled, "run", None)
+        patch.setattr(Parallel, "run", None)
         patch.setattr(batch_study, "precision_error", lambda *_: 0.0)  # by samples of a trial
         found = sw.simulate_batch(model, seas, reduce=requested, **run, **how)
     near = {"": 1e-9, "gpu": 1e-5, "gpu, float32": 3e-4}
@@ -216,13 +216,13 @@ def test_samples_are_brought_here_in_blocks_that_fit(monkeypatch):
     seas = [SEA.replace(seed=k) for k in range(5)]
     how = {"channels": ["joint_coordinate"], "reduce": ["peaks"]}
     full = sw.simulate_batch(model, seas, **how, **run)
-    counts, real = [], Compiled.run
+    counts, real = [], Parallel.run
 
     def counted(self, plan, cases, first=0):
         counts.append(len(cases))
         return real(self, plan, cases, first)
 
-    monkeypatch.setattr(Compiled, "run", counted)
+    monkeypatch.setattr(Parallel, "run", counted)
     monkeypatch.setattr(batch_study, "SAMPLES_HERE", 2.5 * 8 * 101 * (7 + 2))
     parts = sw.simulate_batch(model, seas, **how, **run)
     assert max(counts) == 2
@@ -261,6 +261,25 @@ def test_seas_on_a_graphics_processor_have_headings_and_ramps_of_their_own(devic
     )
 
 
+def test_loads_known_for_the_whole_run_are_not_shifted_by_chunks_on_a_gpu(device, monkeypatch):
+    """As those of the first harmonic of a steep wave on hulls that feel the wave themselves."""
+    model, how = float_model(), {"duration": 12.0, "output_step": 0.2, "step": 0.2}
+    seas = [SEA, SEA.replace(seed=9)]
+    right = sw.simulate_batch(model, seas, reduce=["series"], **how)
+    of_grid = runge_kutta.CaseMaker
+    monkeypatch.setattr(runge_kutta, "ON_GPU", runge_kutta.Chunks(1.0, (16, 16), 16))
+    monkeypatch.setattr(runge_kutta, "sums_of_waves", lambda model, cases: False)
+    monkeypatch.setattr(
+        runge_kutta, "CaseMaker", lambda *args, **more: of_grid(*args, **more | {"sums_step": None})
+    )
+    found = sw.simulate_batch(model, seas, reduce=["series"], device="gpu", **how)
+    assert found.attrs["engine"] == "gpu"
+    size = float(np.abs(right["position_series"]).max())
+    np.testing.assert_allclose(
+        found["position_series"], right["position_series"], rtol=0, atol=1e-6 * size
+    )
+
+
 def test_a_sea_outside_the_data_has_its_sentence_on_a_graphics_processor(device):
     model, how = float_model(), {"duration": 4.0, "output_step": 0.2, "step": 0.2}
     seas = [SEA, sw.RegularWave(0.4, omega=50.0), SEA.replace(seed=4)]
@@ -274,9 +293,7 @@ def test_a_sea_outside_the_data_has_its_sentence_on_a_graphics_processor(device)
 
 
 def test_no_graphics_processor_is_said_and_is_no_error(monkeypatch):
-    monkeypatch.setattr(
-        OnGpu, "unsupported_reason_of", lambda self, plan: "there is no driver of NVIDIA here"
-    )
+    monkeypatch.setattr(Gpu, "unavailable", lambda self: "there is no driver of NVIDIA here")
     how = {"duration": 4.0, "output_step": 0.2, "step": 0.2, "device": "gpu"}
     with pytest.warns(sw.SwelltreeWarning, match="no driver of NVIDIA"):
         batch = sw.simulate_batch(float_model(), [SEA, SEA.replace(seed=8)], **how)

@@ -7,7 +7,7 @@ import swelltree as sw
 from device_here import DeviceHere
 from line_systems import SEA, dropped, lowered, moored, pipe, two_bodies
 from swelltree.jit import cuda
-from swelltree.studies.batch.complementarity import engines
+from swelltree.studies.batch.targets import gpu_program
 
 slow = pytest.mark.slow
 NEAR = 1e-10  # of the largest number of a channel
@@ -195,7 +195,7 @@ def test_threads_of_a_graphics_processor_take_the_same_steps(monkeypatch):
     """The program for the other processor, run here; seeds of one sea are made together."""
     here = DeviceHere()
     monkeypatch.setattr(cuda, "device", lambda: here)
-    engines._gpu_program.cache_clear()
+    gpu_program.cache_clear()
     model = sw.compile(pumped())
     how = HOW | {"device": "gpu"}
     batch = sw.simulate_batch(model, seas(6), reduce=["series"], **how)
@@ -212,7 +212,7 @@ def test_threads_of_a_graphics_processor_take_the_same_steps(monkeypatch):
     with pytest.warns(sw.SwelltreeWarning, match="which float32 cannot resolve"):
         other = sw.simulate_batch(model, seas(2), damping, **HOW, **short)
     assert other.attrs["engine"].startswith("lanes; not gpu, float32")
-    engines._gpu_program.cache_clear()
+    gpu_program.cache_clear()
 
 
 @slow

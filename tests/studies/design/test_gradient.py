@@ -175,6 +175,18 @@ def test_derivatives_are_those_of_the_accepted_steps(solver):
         assert found == pytest.approx(exact, rel=1e-8)
 
 
+def test_a_direct_number_is_one_entry_of_the_model_with_slope_one():
+    """By either name, although the radiation of the flap is fitted by its motions."""
+    device = sw.gallery.oswec()
+    options = complete(TracedOptions, duration=2.0, output_step=0.5)
+    run = RunOf.prepared(Design(device.model(), device.sea), options)
+    chain = chain_of(run, ["pto.damping", "bodies.flap.mass"], options)
+    damping, mass = (run.design.value(name) for name in ("pto.damping", "flap.mass"))
+    np.testing.assert_array_equal(chain.by_theta @ chain.theta, [damping, mass])
+    np.testing.assert_array_equal(np.sort(chain.by_theta), [[0.0, 1.0], [0.0, 1.0]])
+    assert not chain.by_start.any()
+
+
 def test_little_memory_gives_the_same_derivatives():
     model = sw.compile(oscillator())
     options: dict[str, Any] = {"duration": 60.0, "output_step": 0.05, "solver": "rk4", "step": 0.05}

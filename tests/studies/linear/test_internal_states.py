@@ -7,6 +7,7 @@ import pytest
 import swelltree as sw
 from made_hydro import MASS as FLOAT_MASS
 from made_hydro import heaving_float
+from own_laws import Catch
 from swelltree.jit import jnp
 from validation.signals import harmonic
 
@@ -100,6 +101,27 @@ def test_states_that_are_held_are_reported():
     found = sw.modes(sw.compile(cart(controllers=[law])))
     assert "Controller 'pi' is sampled" in found.report
     assert found.sizes["mode"] == 1
+
+
+def test_states_that_change_at_events_are_reported():
+    """A relay and a lock of the user's own were held without a word."""
+
+    def relay(t, y, x):
+        return -3.0 * x, [jnp.where(y[0] > 0.1, 1.0, jnp.where(y[0] < -0.1, -1.0, x[0]))]
+
+    law = sw.Controller(
+        "relay",
+        ["rail.Surge"],
+        ["spring"],
+        law=relay,
+        states=["on"],
+        surfaces=lambda t, y, x: jnp.stack([y[0] - 0.1, y[0] + 0.1]),
+    )
+    catch = sw.OwnLaw("catch", joint="rail", law=Catch, parameters={"c": 0.2})
+    found = sw.modes(sw.compile(cart(controllers=[law], ptos=[catch])))
+    assert "Controller 'relay' jumps at surfaces: its states are held" in found.report
+    assert "pto 'catch': its events are left out, and a lock counts as open" in found.report
+    assert float(found.eigenvalue_real[0]) == pytest.approx(-0.5 * (DAMPING + 0.2) / MASS)
 
 
 def slow_actuator(t, y, x):

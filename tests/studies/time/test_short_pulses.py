@@ -34,3 +34,18 @@ def test_the_two_step_scheme_warns_of_what_its_steps_do_not_see(model):
     how = {"duration": 130.0, "output_step": 1.0, "solver": "two_step", "start": "described"}
     with pytest.warns(sw.SwelltreeWarning, match=r"step 0.1 s is too long .* at t = 123\.45"):
         sw.simulate(model, step=0.1, **how)
+
+
+def test_cases_of_a_batch_get_the_impulse_of_a_pulse(model):
+    masses = [20.0, 30.0]
+    runs = sw.simulate_batch(
+        model,
+        parameters={"block.mass": masses},
+        duration=130.0,
+        output_step=1.0,
+        step=0.05,
+        channels=["joint_rate"],
+        reduce=["series"],
+    )
+    speed = runs.joint_rate_series.values[:, -1, 0]
+    np.testing.assert_allclose(speed * np.array(masses), FORCE * WIDTH, rtol=1e-6)

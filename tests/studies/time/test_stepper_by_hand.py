@@ -391,4 +391,9 @@ def test_changes_that_would_make_bodies_jump_are_rejected():
     run.step(0.1)
     with pytest.raises(sw.SwelltreeError, match=r"change: 'arm.follower_point' would move a body"):
         run.change({"arm.follower_point": [-0.9, -0.3, 0.8]})
+    with pytest.raises(sw.SwelltreeError, match=r"change: 'bob.com' would move a body"):
+        run.change({"bob.com": [0.1, 0.0, 0.0]})  # and the reference point with it
+    bob = bob.replace(reference_point=(0.0, 0.0, 0.0))
+    run = sw.stepper(sw.compile(sw.System("pendulum", [bob], [arm])))
+    run.step(0.1)
     run.change({"bob.com": [0.1, 0.0, 0.0], "bob.mass": 2.5})

@@ -33,7 +33,7 @@ HOMOGENEOUS = "homogeneous"
 
 
 def _or_word(word: str, read: Callable[[object], object], what: str = "numbers") -> BeforeValidator:
-    """Reader of a value that may also be left to the hull by a word."""
+    """Reader of a value or of a word that leaves it to the hull."""
 
     def read_either(value: object) -> object:
         if value is None or (isinstance(value, str) and value == word):
@@ -95,7 +95,7 @@ class Point(Description):
 
 
 class _Place:
-    """Something that has points: a body or the world."""
+    """Base of objects that have points: bodies and the world."""
 
     name: str
 
@@ -172,7 +172,7 @@ class Body(Description, _Place):
         self._check_added_mass()
 
     def _fill_in(self) -> None:
-        """What was not given: from the hull if the mass is, else zero."""
+        """Fill in mass properties: from the hull if the mass is, else zero."""
         if self.mass is None:
             object.__setattr__(self, "mass", 0.0 if self.hull is None else DISPLACEMENT)
         rest = HOMOGENEOUS if self.mass == DISPLACEMENT else ORIGIN
@@ -321,7 +321,7 @@ class Body(Description, _Place):
 
 
 def as_point(value: object) -> Point:
-    """A point from a Point, a Body, the world, a name or a TOML table."""
+    """Point from a Point, a Body, the world, a name or a TOML table."""
     if isinstance(value, Point):
         return value
     if isinstance(value, _Place):

@@ -60,7 +60,7 @@ def _size(part: h.Hull, scale: float) -> float:
 
 
 def wetted_area(part: h.Hull) -> float:
-    """Roughly the wetted area of a shape, to choose a panel size [m^2]."""
+    """Approximate wetted area of a shape, to choose a panel size [m^2]."""
     match part:
         case h.Box():
             return part.length * part.width + 2 * (part.length + part.width) * part.draft
@@ -128,7 +128,7 @@ def _box(length: float, width: float, low: float, height: float, size: float) ->
 
 
 def profile(part: h.Hull) -> list[tuple[float, float]]:
-    """Corners (radius, z) of a shape of revolution, arcs not divided yet, offset included."""
+    """Corners (radius, z) of a shape of revolution with its offset; arcs are not divided."""
     up = part.offset[2]
     match part:
         case h.Cylinder():
@@ -155,13 +155,12 @@ def profile(part: h.Hull) -> list[tuple[float, float]]:
 
 
 def sphere_centre(part: h.Sphere | h.Hemisphere) -> tuple[float, float]:
-    """Height of the centre of a sphere, and the part of the half turn that it has."""
+    """Height of the centre of a sphere, and the fraction of the half turn that it covers."""
     draft = part.radius if part.draft is None else part.draft
     return part.radius - draft + part.offset[2], 1.0 if isinstance(part, h.Sphere) else 0.5
 
 
 def _revolved(part: h.Hull, size: float, true_sections: bool = False) -> Panels:
-    """Panels of a shape of revolution."""
     if isinstance(part, h.Sphere | h.Hemisphere):
         points = _arc(part, size, 1.0 if true_sections else 2.0)
     else:
@@ -186,7 +185,7 @@ def _revolved(part: h.Hull, size: float, true_sections: bool = False) -> Panels:
 
 
 def _arc_factor(part: h.Sphere | h.Hemisphere, points: np.ndarray) -> float:
-    """Factor on the radii that gives chords of a sphere its volume (under water, if any is)."""
+    """Factor on the radii so that chords of a sphere have its (wetted) volume."""
     r, z = points.T
     slices = np.diff(z) / 3.0 * (r[1:] ** 2 + r[1:] * r[:-1] + r[:-1] ** 2)
     low, high = z[0], min(z[-1], 0.0) if z[0] < 0.0 else z[-1]

@@ -61,7 +61,7 @@ class Hull(Description):
 
     @property
     def label(self) -> str:
-        """How messages call this hull: hull 'box'."""
+        """Name in messages: hull 'box'."""
         return f"hull '{self.shape}'"
 
     def table(self) -> NamedValues:
@@ -78,7 +78,6 @@ class Hull(Description):
             )
 
     def check_sizes(self, **sizes: float) -> None:
-        """Sizes are positive."""
         if self.panel_size is not None:
             sizes["panel_size"] = self.panel_size
         for name, size in sizes.items():
@@ -87,7 +86,7 @@ class Hull(Description):
 
     @property
     def parts(self) -> tuple["Hull", ...]:
-        """The shapes this one is made of; itself unless it is a union."""
+        """Basic shapes of a union; otherwise the hull itself."""
         return (self,)
 
 
@@ -373,23 +372,21 @@ class Mesh(PanelHull):
 
 @runtime_checkable
 class Merged(Protocol):
-    """What can be made one mesh, such as the collections of Capytaine."""
+    """Meshes that can be merged, such as Capytaine's collections."""
 
-    def merged(self) -> object:
-        """The mesh."""
-        ...
+    def merged(self) -> object: ...
 
 
 @runtime_checkable
 class OfCapytaine(Protocol):
-    """What is used of Capytaine's meshes."""
+    """Interface of Capytaine's meshes."""
 
     vertices: object
     faces: object
 
 
 class Cells(Protocol):
-    """Cells of one form in a mesh of meshio."""
+    """Cells of one type in a meshio mesh."""
 
     type: str
     data: Iterable[object]
@@ -397,14 +394,14 @@ class Cells(Protocol):
 
 @runtime_checkable
 class OfMeshio(Protocol):
-    """What is used of meshio's meshes."""
+    """Interface of meshio's meshes."""
 
     points: object
     cells: Iterable[Cells]
 
 
 def _panels_of(value: object) -> tuple[object, object] | None:
-    """Points and panels of a mesh of Capytaine or meshio, None where it is none."""
+    """Points and panels of a Capytaine or meshio mesh, else None."""
     mesh: object = getattr(value, "mesh", value)  # a floating body has one
     mesh = mesh.merged() if isinstance(mesh, Merged) else mesh
     if isinstance(mesh, OfCapytaine):
@@ -480,7 +477,7 @@ HULL_SHAPES: NamedValues = {
 
 
 def as_hull(value: object, required: bool = False) -> Hull | None:
-    """A hull; a TOML table with a `shape` becomes its hull."""
+    """Hull, or the hull of a TOML table with a `shape`."""
     if (value is None and not required) or isinstance(value, Hull):
         return value
     if not isinstance(value, dict):

@@ -23,8 +23,6 @@ SCATTERED = 0.3  # of all edges are rims: the panels do not share their vertices
 
 
 class Edges(NamedTuple):
-    """Directed edges of all panels."""
-
     start: np.ndarray  # (e,) numbers of glued vertices
     end: np.ndarray
     panel: np.ndarray  # (e,)
@@ -34,7 +32,7 @@ class Edges(NamedTuple):
 
 
 def edges_of(panels: Panels) -> Edges:
-    """Edges with nearly equal vertices made one."""
+    """Directed edges after nearly equal vertices are merged."""
     number, place = _glued(panels)
     faces = number[panels.faces]
     start, end = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
@@ -52,7 +50,7 @@ def edges_of(panels: Panels) -> Edges:
 
 
 def _glued(panels: Panels) -> tuple[np.ndarray, np.ndarray]:
-    """Number of each vertex once near ones are one, and their places."""
+    """Vertex numbers after merging nearby vertices, and their positions."""
     corners = panels.vertices[panels.faces]
     sides = np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2)
     size = np.sqrt(np.median(panels.areas))
@@ -70,7 +68,7 @@ def _glued(panels: Panels) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _joined(count: int, groups: list[np.ndarray]) -> np.ndarray:
-    """Numbers of the sets that overlapping groups make of `count` things, 0, 1, 2 ..."""
+    """Connected components of overlapping groups of `count` items, numbered 0, 1, 2 ..."""
     label = np.arange(count)
     while True:
         before = label
@@ -83,7 +81,7 @@ def _joined(count: int, groups: list[np.ndarray]) -> np.ndarray:
 
 
 def against_neighbours(panels: Panels) -> np.ndarray:
-    """Panels whose normals are against those of the larger part of their surface (bool)."""
+    """Panels whose normals oppose those of most of their surface (bool)."""
     edges = edges_of(panels)
     meet = np.flatnonzero(edges.partner > np.arange(edges.start.size))
     other = edges.partner[meet]
@@ -132,7 +130,7 @@ def holes(panels: Panels) -> list[tuple[float, np.ndarray]]:
 
 
 def _rims(edges: Edges, which: np.ndarray) -> list[tuple[float, np.ndarray, np.ndarray]]:
-    """Area, middle and panels beside each connected rim."""
+    """Area, centre and adjacent panels of each connected rim."""
     rim = np.flatnonzero(edges.alone & which)
     if not rim.size:
         return []
@@ -152,7 +150,7 @@ def _rims(edges: Edges, which: np.ndarray) -> list[tuple[float, np.ndarray, np.n
 
 
 def _pieces(count: int, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Number of the connected piece of each edge; vertices take the min number beside them."""
+    """Connected component of each edge; every vertex takes the minimum number of its neighbours."""
     label = np.arange(count)
     while True:
         least = np.minimum(label[start], label[end])
@@ -195,7 +193,7 @@ def repaired(panels: Panels) -> tuple[Panels, tuple[str, ...]]:
 
 
 def turned(panels: Panels, which: np.ndarray) -> Panels:
-    """Panels of which some look the other way; triangles keep their double vertex last."""
+    """Panels with some of them reversed; triangles keep their double vertex last."""
     faces = panels.faces.copy()
     back = faces[which][:, ::-1]
     flat = back[:, 0] == back[:, 1]
@@ -208,7 +206,6 @@ NEED_BEM = "needs Capytaine, which is not installed. Run `pip install swelltree[
 
 
 def mesh_bytes(path: str) -> bytes:
-    """What is in a mesh file."""
     file = user_path(path, "mesh file")
     if not file.is_file():
         near = [other.name for other in file.parent.glob("*")] if file.parent.is_dir() else []
@@ -228,7 +225,7 @@ def read_panels(hull: object) -> Panels:
 
 
 def mesh_notes(hull: Hull) -> list[str]:
-    """Messages about what was fixed in the meshes of a hull."""
+    """Messages about corrections to the meshes of a hull."""
     return [
         note for part in hull.parts if isinstance(part, PanelHull) for note in _repaired(part)[1]
     ]

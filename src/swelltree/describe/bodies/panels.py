@@ -26,7 +26,7 @@ class Panels:
         offset: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0),
         rotation: np.ndarray | None = None,
     ) -> Panels:
-        """Turned, then shifted."""
+        """Panels rotated, then translated."""
         turned = self.vertices if rotation is None else self.vertices @ np.asarray(rotation).T
         return Panels(turned + np.asarray(offset, float), self.faces)
 
@@ -67,7 +67,7 @@ class Panels:
         return join(pieces)
 
     def divided(self) -> Panels:
-        """Every panel in four; the shape stays."""
+        """Each panel divided into four."""
         corners = self.vertices[self.faces]
         following = np.roll(corners, -1, axis=1)
         mid = 0.5 * (corners + following)
@@ -93,7 +93,7 @@ def areas(triangles: np.ndarray) -> np.ndarray:
 
 
 def join(pieces: Iterable[Panels]) -> Panels:
-    """Several surfaces as one."""
+    """One surface from several."""
     vertices, faces, first = [], [], 0
     for piece in pieces:
         vertices.append(piece.vertices)
@@ -103,7 +103,7 @@ def join(pieces: Iterable[Panels]) -> Panels:
 
 
 def merged(panels: Panels) -> Panels:
-    """Equal vertices made one, panels without area and vertices without panels left out."""
+    """Panels with equal vertices merged, without degenerate panels and unused vertices."""
     if not len(panels.faces):
         return Panels(np.zeros((0, 3)), np.zeros((0, 4), int))
     size = np.ptp(panels.vertices, axis=0).max() or 1.0

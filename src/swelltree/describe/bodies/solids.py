@@ -60,7 +60,6 @@ class Immersed:
 
 
 def hull_solid(hull: h.Hull) -> Solid:
-    """The whole hull as a solid."""
     return _sum_solids(
         _shifted_solid(_solid(part), part.offset)
         if not isinstance(part, h.PanelHull)
@@ -130,7 +129,7 @@ def immersed_of_panels(panels: Panels) -> Immersed:
 
 
 def _solid(part: h.Hull) -> Solid:
-    """A part without its horizontal offset; the vertical one is left out too."""
+    """Solid of one part without its offset."""
     match part:
         case h.Box() | h.Plate():
             height = part.height if isinstance(part, h.Box) else part.thickness
@@ -153,7 +152,7 @@ def _solid(part: h.Hull) -> Solid:
 
 
 def _immersed(part: h.Hull) -> Immersed:
-    """A part of simple shape, upright, at its offset."""
+    """Immersed solid of a simple upright shape at its offset."""
     x, y, up = part.offset
     match part:
         case h.Box() | h.Plate():
@@ -193,7 +192,7 @@ def _immersed(part: h.Hull) -> Immersed:
 def _pieces(
     part: h.Hull, top: float
 ) -> list[tuple[float, float, Callable[[np.ndarray], np.ndarray]]]:
-    """Stretches of height with the radius as a smooth function, below a level."""
+    """Height intervals below a level in which the radius is a smooth function."""
     if isinstance(part, h.Sphere | h.Hemisphere):
         centre, complete = sphere_centre(part)
         low, high = centre - part.radius, centre + (part.radius if complete == 1.0 else 0.0)
@@ -211,12 +210,12 @@ def _pieces(
 
 
 def _bore(part: h.Hull) -> float:
-    """Radius of the hole along the axis [m]."""
+    """Radius of the axial hole [m]."""
     return part.bore if isinstance(part, h.Axisymmetric) else 0.0
 
 
 def _round(part: h.Hull, top: float) -> np.ndarray:
-    """Volume, its integrals of z and z^2, and of x^2, of a shape of revolution below a level."""
+    """Volume, integrals of z, z^2 and x^2 of a shape of revolution below a level."""
     nodes, weights = np.polynomial.legendre.leggauss(6)  # exact: at most degree four in z
     total = np.zeros(4)
     for low, high, radius in _pieces(part, top):

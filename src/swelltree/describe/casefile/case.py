@@ -44,7 +44,7 @@ from swelltree.describe.mooring.operations import Operation
 from swelltree.describe.mooring.rods import Rod
 from swelltree.describe.mooring.seabed import Seabed, SeabedContact
 from swelltree.describe.mooring.winches import Winch
-from swelltree.describe.pto.kinds import PTO_TYPES
+from swelltree.describe.pto.base import PTO_TYPES
 from swelltree.describe.spec import Description
 from swelltree.describe.system import System
 from swelltree.describe.values import NamedValues

@@ -157,7 +157,7 @@ def _row(row: object) -> ChannelLimit:
 
 
 def read_limits(value: object) -> tuple[ChannelLimit, ...]:
-    """The same as the field of a study, whose message has a beginning of its own."""
+    """Limits as in the field of a study, with an own prefix for messages."""
     if isinstance(value, list | tuple) and not value:
         return ()  # reported by the study
     try:

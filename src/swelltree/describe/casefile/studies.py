@@ -24,8 +24,6 @@ from swelltree.describe.values import Name, NamedValues, Number, Numbers
 
 
 class Study(Description):
-    """Base of the studies."""
-
     kind: ClassVar[str] = "study"
     options: ClassVar[type]  # of its function
     name: str
@@ -35,16 +33,16 @@ class Study(Description):
 
     @property
     def in_time(self) -> "SimulateStudy | None":
-        """The run in time that it is or repeats, None for other studies."""
+        """The time-domain run that the study is or repeats; None for other studies."""
         return None
 
     def option_names(self) -> list[str]:
-        """What can be set besides the name."""
+        """Options besides the name."""
         fields = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
         return [name for name in fields if name != "name"]
 
     def arguments(self) -> NamedValues:
-        """What the study's function is called with."""
+        """Arguments of the study's function."""
         return {field: getattr(self, field) for field in self.option_names()}
 
 

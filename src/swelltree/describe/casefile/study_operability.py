@@ -19,7 +19,7 @@ UNNAMED = ("name", "type")
 
 
 def as_conditions(value: object) -> tuple[tuple[str, tuple[float, ...]], ...]:
-    """Values of each condition, kept as (name, values) in a row that can be compared."""
+    """Values of each condition as (name, values) pairs, which are hashable."""
     rows = dict(value) if isinstance(value, tuple) else value
     if not isinstance(rows, dict) or not rows:
         raise ValueError(f"{shown(value)} is not a table. Give e.g. {{ Hs = [1, 2, 3] }}.")
@@ -27,13 +27,12 @@ def as_conditions(value: object) -> tuple[tuple[str, tuple[float, ...]], ...]:
 
 
 def conditions_schema() -> NamedValues:
-    """Lists of numbers by name."""
     values = {"type": "array", "items": {"type": "number"}, "minItems": 1}
     return {"type": "object", "additionalProperties": values, "minProperties": 1}
 
 
 def as_run(value: object) -> SimulateStudy:
-    """A study of the type simulate, or its table, whose name is not needed."""
+    """A study of type simulate, or its table without a name."""
     if isinstance(value, SimulateStudy):
         return value
     if not isinstance(value, dict):
@@ -42,7 +41,7 @@ def as_run(value: object) -> SimulateStudy:
 
 
 def run_schema() -> NamedValues:
-    """That of simulate without its name and type."""
+    """Schema of simulate without name and type."""
     full = class_schema(SimulateStudy)
     fields = {key: x for key, x in full["properties"].items() if key not in UNNAMED}
     needed = [key for key in full["required"] if key not in UNNAMED]

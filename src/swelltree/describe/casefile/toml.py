@@ -18,7 +18,7 @@ def to_text(document: NamedValues) -> str:
 
 
 def _section(table: NamedValues, path: str) -> list[str]:
-    """The blocks of a table: its own values first, then its lists of tables."""
+    """TOML lines of a table: values first, then lists of tables."""
     lists = {key: value for key, value in table.items() if _is_list_of_tables(value)}
     tables = {key: value for key, value in table.items() if isinstance(value, dict)}
     plain = [

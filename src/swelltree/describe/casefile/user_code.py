@@ -10,7 +10,7 @@ from swelltree.describe.forces.signals import PATH
 
 
 def named_code(case: Case) -> list[str]:
-    """Every "module:name" in a case."""
+    """All "module:name" references of a case."""
     parts = [case.system, *case.studies, *([] if case.hydro is None else [case.hydro])]
     return sorted({text for part in parts for text in _texts(part.table()) if PATH.fullmatch(text)})
 
@@ -43,7 +43,7 @@ def use_adjacent_code(case: Case, path: Path) -> None:
 
 
 def _refuse_hidden(name: str, folder: Path) -> None:
-    """A module beside the case that another one of the same name hides would not be run."""
+    """Reject a module of the case folder that is hidden by an installed one of the same name."""
     top = name.partition(":")[0].partition(".")[0]
     adjacent = [file for file in (folder / f"{top}.py", folder / top) if file.exists()]
     if not adjacent:

@@ -20,8 +20,6 @@ from swelltree.describe.values import Number, Numbers, as_number, as_numbers, ro
 
 
 class Current(Description):
-    """Base of the currents."""
-
     kind: ClassVar[str] = "current"
 
 
@@ -164,7 +162,6 @@ CURRENT_TYPES: dict[str, type[Description]] = {
 
 
 def as_current(value: object) -> object:
-    """A current, or a TOML table of one."""
     if value is None or isinstance(value, Current):
         return value
     if not isinstance(value, dict):
@@ -220,7 +217,6 @@ class Wind(Description):
 
 
 def as_wind(value: object) -> object:
-    """Wind, or a TOML table of it."""
     if isinstance(value, dict):
         return within(Wind, value)
     if value is not None and not isinstance(value, Wind):

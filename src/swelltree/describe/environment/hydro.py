@@ -111,12 +111,10 @@ class OmegaRange(Description):
             )
 
     def table(self) -> NamedValues:
-        """As a TOML table."""
         return {"from": self.start, "to": self.stop, "count": self.count}
 
     @property
     def values(self) -> tuple[float, ...]:
-        """The frequencies [rad/s]."""
         return tuple(np.linspace(self.start, self.stop, self.count).tolist())
 
 
@@ -186,7 +184,7 @@ def _as_dofs(value: object) -> object:
 
 
 def _or_none(known: tuple[str, ...], what: str) -> tuple[BeforeValidator, WithJsonSchema]:
-    """One of some names, or None."""
+    """Validator: one of some names, or None."""
 
     def read(value: object) -> object:
         if value is None or (isinstance(value, str) and value in known):
@@ -200,7 +198,7 @@ def _or_none(known: tuple[str, ...], what: str) -> tuple[BeforeValidator, WithJs
 
 
 def _as_body_names(value: object) -> object:
-    """Names in the order of the file, or pairs of old and new ones from a table."""
+    """Names in the order of the file, or (old, new) pairs from a table."""
     if value is None:
         return None
     if isinstance(value, dict):

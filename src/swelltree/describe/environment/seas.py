@@ -48,7 +48,7 @@ Interpolation = Annotated[str, _interpolation[0], _interpolation[1]]
 
 
 def as_field(value: object) -> object:
-    """A dataset, or the path of its file."""
+    """Dataset, or the path of its file."""
     if hasattr(value, "data_vars"):
         return value
     if not isinstance(value, str | os.PathLike):
@@ -66,18 +66,16 @@ PARTNER = {**PAIRS, **{inside: outside for outside, inside in PAIRS.items()}}
 
 
 class Sea(Description):
-    """Base of the seas."""
-
     kind: ClassVar[str] = "wave"
     ramp: Number
 
     @property
     def label(self) -> str:
-        """How messages call this sea: wave 'regular'."""
+        """Name in messages: wave 'regular'."""
         return f"wave '{self.type}'"
 
     def replace(self, **changes: object) -> Self:
-        """A copy with some fields changed, checked anew; a new period replaces omega as well."""
+        """A copy with changed fields, validated again; a new period replaces omega."""
         partners: NamedValues = {
             PARTNER[field]: None
             for field in changes
@@ -88,7 +86,7 @@ class Sea(Description):
         return super().replace(**{**partners, **changes})
 
     def table(self) -> NamedValues:
-        """This sea as a TOML table; of two words for one quantity the shorter number is written."""
+        """This sea as a TOML table; of two equivalent keys the shorter value is written."""
         table = super().table()
         for outside, inside in PAIRS.items():
             if outside in table and inside in table:
@@ -98,18 +96,16 @@ class Sea(Description):
         return table
 
     def check_ramp(self) -> None:
-        """A ramp lasts zero seconds or more."""
         if self.ramp < 0:
             raise self.fail(f"ramp {self.ramp} s is negative. Give seconds, or zero for none.")
 
     def check_positive(self, **values: tuple[object, str]) -> None:
-        """Values that must be more than zero, with their unit."""
         for field, (value, unit) in values.items():
             if isinstance(value, int | float) and not value > 0:
                 raise self.fail(f"{field} {value}{unit} is not positive. Give more than zero.")
 
     def settle_pair(self, outside: str, unit: str, inside_unit: str) -> None:
-        """Of two words for one quantity one is given: set the other."""
+        """Resolve a pair of equivalent keys of which one is given."""
         inside = PAIRS[outside]
         specified, stored = getattr(self, outside), getattr(self, inside)
         if specified is None and stored is None:
@@ -132,7 +128,7 @@ class Sea(Description):
         )
 
     def settle_heading(self) -> None:
-        """A heading in degrees is turned into radians, and only these are kept."""
+        """Convert a heading in degrees to radians; only the latter is stored."""
         degrees = getattr(self, "beta_deg", None)
         if degrees is None:
             return
@@ -146,7 +142,7 @@ class Sea(Description):
         object.__setattr__(self, "beta_deg", None)
 
     def check_components(self, count: int) -> None:
-        """So many components that they fit into memory and end in a day."""
+        """Limit the number of components by memory and computing time."""
         if count > MOST_COMPONENTS:
             raise self.fail(
                 f"{count} components are more than the {MOST_COMPONENTS} that fit into memory. "
@@ -154,7 +150,7 @@ class Sea(Description):
             )
 
     def check_band(self) -> None:
-        """A frequency band, whole or open on either side."""
+        """Check a frequency band, which may be open at either end."""
         low, high = getattr(self, "omega_min", None), getattr(self, "omega_max", None)
         self.check_positive(omega_min=(low, " rad/s"), omega_max=(high, " rad/s"))
         if low is not None and high is not None and not high > low:
@@ -164,7 +160,6 @@ class Sea(Description):
 
 
 def _converted(outside: str, value: Any) -> Any:
-    """Amplitude of a height, omega of a period."""
     return value / 2 if outside == "height" else 2 * math.pi / value
 
 
@@ -433,7 +428,6 @@ as_sea = read_type(SEA_TYPES, Sea, "wave", "RegularWave(amplitude=1.0, period=8.
 
 
 def as_trains(value: object) -> object:
-    """Several seas."""
     trains = row_of(value)
     if not trains:
         raise ValueError("holds no wave trains. Give at least one, e.g. RegularWave(...).")

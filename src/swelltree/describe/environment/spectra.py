@@ -27,23 +27,19 @@ from swelltree.describe.values import (
 
 
 class Spectrum(Description):
-    """Base of the spectra."""
-
     kind: ClassVar[str] = "spectrum"
 
     @property
     def label(self) -> str:
-        """How messages call this spectrum: spectrum 'jonswap'."""
+        """Name in messages: spectrum 'jonswap'."""
         return f"spectrum '{self.type}'"
 
     def check_positive(self, **values: tuple[object, str]) -> None:
-        """Values that must be more than zero, with their unit."""
         for field, (value, unit) in values.items():
             if isinstance(value, int | float) and not value > 0:
                 raise self.fail(f"{field} {value}{unit} is not positive. Give more than zero.")
 
     def check_rising(self, field: str, values: tuple[float, ...], unit: str) -> None:
-        """Values that must increase."""
         for before, after in itertools.pairwise(values):
             if not after > before:
                 raise self.fail(f"{field} {after} {unit} follows {before}. Give increasing values.")
@@ -195,7 +191,6 @@ class SpectrumTable(Spectrum):
 
 
 def as_rows(value: object) -> object:
-    """Rows of numbers."""
     rows = row_of(value)
     if rows is None:
         raise ValueError(f"{shown(value)} is not a table. Give rows of numbers.")
@@ -252,7 +247,7 @@ class DirectionalTable(Spectrum):
 def read_type(
     classes: dict[str, type], base: type, word: str, example: str
 ) -> Callable[[object], object]:
-    """Reader of an item that TOML writes as a table with a `type`."""
+    """Reader of an item that is a TOML table with a `type`."""
 
     def read(value: object) -> object:
         if isinstance(value, base):

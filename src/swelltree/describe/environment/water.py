@@ -35,7 +35,6 @@ class Water(Description):
 
 
 def as_water(value: object) -> object:
-    """Water, or a TOML table of it."""
     if isinstance(value, dict):
         return within(Water, value)
     if not isinstance(value, Water):

@@ -46,7 +46,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_atomic(path: Path, content: str | bytes | memoryview) -> Path:
-    """Write a text, a picture or any bytes whole or not at all; an older file is replaced."""
+    """Write text or bytes atomically, replacing an existing file."""
     if os.path.isdir(path):
         raise SwelltreeError(f"cannot write '{path}': it is a folder. Name a file in it.")
     try:
@@ -75,12 +75,12 @@ def unwritable(path: Path, error: OSError) -> SwelltreeError:
 
 
 def is_full(error: OSError) -> bool:
-    """Is the disk full, or are files of that size not allowed?"""
+    """Whether the disk is full or the file size limit is exceeded."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def clean_up(folder: Path) -> None:
-    """Remove temporary files that ended processes left in a folder."""
+    """Remove temporary files of ended processes from a folder."""
     for file in folder.glob(".swelltree-*.tmp"):
         match = LEFTOVER.fullmatch(file.name)
         if match is None:
@@ -98,7 +98,7 @@ def clean_up(folder: Path) -> None:
 
 @functools.lru_cache(maxsize=256)
 def clean_up_once(folder: Path) -> None:
-    """The same, but not again in this process."""
+    """Clean up a folder once per process."""
     clean_up(folder)
 
 

@@ -49,7 +49,7 @@ def endless_heap(path: Path) -> int | None:
 
 
 def _is_endless(content: mmap.mmap, start: int) -> bool:
-    """Whether an object of no size is met on the way through a heap."""
+    """Whether a heap contains an object of size zero."""
     if start + HEADER.size > len(content):
         return False
     end = start + HEADER.unpack_from(content, start)[1]
@@ -102,12 +102,12 @@ def open_hdf5(path: Path, what: str) -> Iterator[h5py.File]:
 
 
 def failing(path: Path, what: str) -> Callable[[str], SwelltreeError]:
-    """What makes an error about a file from a text."""
+    """Factory of errors about a file."""
     return lambda text: SwelltreeError(f"{what} '{path}': {text}")
 
 
 def broken(path: Path, what: str, error: Exception) -> SwelltreeError:
-    """The message about a file that the library cannot read."""
+    """Error message for a file that the library cannot read."""
     text = " ".join(str(error).split())[:200] or type(error).__name__
     return error_in_file(f"{what} '{path}' cannot be read: {text}. Is the file whole?")
 
@@ -127,7 +127,7 @@ class Inspection:
         self.objects = 0
 
     def look(self, group: h5py.Group, name: str, depth: int) -> None:
-        """Go through all that is in a group without following links."""
+        """Visit everything in a group without following links."""
         import h5py
 
         if depth > DEEPEST:
@@ -170,7 +170,7 @@ class Inspection:
 
 
 def read_value(file: h5py.Group, key: str, path: Path, what: str) -> object:
-    """What is stored under a key, None where there is nothing."""
+    """Value stored under a key; None if absent."""
     import h5py
 
     try:
@@ -307,7 +307,7 @@ def _values(item: h5py.Dataset, name: str, fail: Fail) -> np.ndarray:
 
 
 def _attrs(item: h5py.Dataset | h5py.File, name: str, fail: Fail) -> NamedValues:
-    """Text and numbers; single ones as such."""
+    """Attributes: text and numbers; arrays of length one as scalars."""
     import h5py
 
     result = {}

@@ -25,7 +25,7 @@ Fail = Callable[[str], SwelltreeError]
 
 
 def is_number(text: str) -> bool:
-    """Whether a word means a number, in Fortran's spelling too, or a broken one such as NaN."""
+    """Whether a word is a number, in Fortran notation too, or an invalid one such as NaN."""
     return NUMBER.fullmatch(text) is not None or text.lower().lstrip("+-") in ODD_NUMBERS
 
 
@@ -77,7 +77,7 @@ def to_integer(value: object, what: str, fail: Fail, least: int = 0, most: int =
 
 
 def to_positive(value: object, what: str, fail: Fail) -> float:
-    """A word or value as a number above zero."""
+    """A word or value as a positive number."""
     number = to_number(value, what, fail)
     if not number > 0.0:
         raise fail(f"{what} {number:g} is not positive. Fix it.")

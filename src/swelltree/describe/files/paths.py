@@ -56,7 +56,7 @@ NOT_A_FILE = "it is a pipe or a device, not a file"
 
 
 def is_special(mode: int) -> bool:
-    """Is it something that cannot be read like a file or looked through like a folder?"""
+    """Whether a path is neither a regular file nor a folder."""
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
@@ -83,7 +83,7 @@ def plain_bytes(path: str | Path, most: int = MAX_BYTES) -> bytes:
 
 
 def plain_text(path: str | Path, most: int = MAX_BYTES, errors: str = "strict") -> str:
-    """The same as text in UTF-8, with any kind of line ends."""
+    """Content of a file as UTF-8 text with normalised line ends."""
     text = plain_bytes(path, most).decode("utf-8", errors)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 

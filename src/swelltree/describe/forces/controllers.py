@@ -39,7 +39,7 @@ def parse_measure(text: str) -> Measure:
 
 
 def as_gains(value: object) -> tuple[tuple[str, float], ...]:
-    """{name: number} as pairs, which compare and cannot change."""
+    """{name: number} as pairs, which are hashable."""
     pairs = as_parameters(value)
     gains = []
     for name, number in pairs:
@@ -74,8 +74,8 @@ class Controller(Description):
         gains: numbers that the law takes by name, u(t, y, gain=...): {"gain": 2e4}; numbers of the
             description, which can be varied without compiling again.
         plain: the law is plain Python that JAX cannot trace: called back from the time stepper,
-            some 0.1 ms for each evaluation, with derivatives by differences. It is a function: what
-            it must remember are its states.
+            some 0.1 ms for each evaluation, with derivatives by differences. What it must remember
+            are its states: a law that answers the same question in two ways is rejected.
         states: names of what the law remembers: ["integral"]. They are part of the run: every
             run begins with those of start.
         start: values of the states at the start, {"integral": 0.0}; zero if not given.
@@ -167,14 +167,11 @@ def check_order(controllers: Sequence[Controller]) -> None:
 
 
 class Sensor(Description):
-    """Base of the sensors."""
-
     kind: ClassVar[str] = "sensor"
     name: str
 
     @property
     def points(self) -> dict[str, Point]:
-        """The points by field name."""
         return {}
 
 

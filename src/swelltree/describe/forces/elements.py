@@ -18,35 +18,32 @@ from swelltree.describe.values import DOFS, Flag, Name, NamedValues, Number, as_
 
 
 class Force(Description):
-    """Base of the force elements."""
-
     kind: ClassVar[str] = "force"
     row: ClassVar[str] = "forces"  # field of the system that it stands in
     name: str
 
     @property
     def points(self) -> dict[str, Point]:
-        """The points by field name."""
         return {}
 
     @property
     def pushes_at_rest(self) -> bool:
-        """May it push up or down while nothing moves? Damping and drag do not."""
+        """Whether it can exert a vertical force at rest; damping and drag cannot."""
         return True
 
     @property
     def carries(self) -> str:
-        """The body whose buoyancy and added mass it gives; empty: none."""
+        """Body whose buoyancy and added mass it defines; empty: none."""
         return ""
 
     @property
     def adds_inertia_to(self) -> str:
-        """The body to which it adds the inertia of water around a part; empty: none."""
+        """Body to which it adds inertia of the water around a part; empty: none."""
         return ""
 
     @property
     def feels_pressure_on(self) -> str:
-        """The body on a part of which it takes the pressure of waves; empty: none."""
+        """Body on a part of which it applies wave pressure; empty: none."""
         return ""
 
     def check_not_negative(self, *fields: str) -> None:
@@ -66,7 +63,7 @@ class Force(Description):
                 )
 
     def check_stick(self, stick: bool, friction: float, static: float | None) -> None:
-        """Friction that sticks has a size, and does not break away below it."""
+        """Check that sticking friction has a size and breaks away above it."""
         if stick and not friction > 0:
             raise self.fail("stick is given without friction. Give friction, the sliding force.")
         if static is not None and not stick:
@@ -77,7 +74,7 @@ class Force(Description):
             )
 
     def warn_of_degrees(self, dof: str) -> None:
-        """Warn of angles beyond a turn, once the DoF is known."""
+        """Warn of angles larger than a turn, once the DOF is known."""
         for field in ("rest_position", "rest", "lower", "upper"):
             value = getattr(self, field, None)
             if dof in DOFS[3:] and value is not None and abs(value) > 6.283185307179587:
@@ -90,21 +87,19 @@ class Force(Description):
 
 @runtime_checkable
 class OnJoint(Protocol):
-    """A force element that can act on a coordinate of a joint."""
+    """Base of force elements that can act on a joint coordinate."""
 
     @property
     def joint(self) -> str:
-        """Its name; none of an element between two points."""
+        """Name of the joint; empty for an element between two points."""
         ...
 
     @property
     def dof(self) -> str | None:
-        """The coordinate, none if it is the only one."""
+        """DOF of the joint; empty if it has only one."""
         ...
 
-    def fail(self, text: str) -> SwelltreeError:
-        """The error to raise about this item."""
-        ...
+    def fail(self, text: str) -> SwelltreeError: ...
 
 
 @description
@@ -156,7 +151,7 @@ class SpringDamper(Force):
 
 
 def as_joint_name(value: object) -> str:
-    """The name of a joint, or of the joint itself."""
+    """Name of a joint, from itself or its name."""
     name = getattr(value, "name", value)
     if not isinstance(name, str):
         raise ValueError(f"{shown(value)} is not a joint. Give a joint or its name.")

@@ -27,7 +27,6 @@ _exit = one_of(EXITS, "way of leaving the water")
 
 
 def _as_rows(value: object) -> tuple[float | tuple[float, ...], ...]:
-    """Numbers, or rows of three numbers."""
     rows = row_of(value)
     if rows is None:
         raise ValueError(f"{shown(value)} is not a table. Give one row for each depth.")
@@ -35,7 +34,7 @@ def _as_rows(value: object) -> tuple[float | tuple[float, ...], ...]:
 
 
 def _as_three(value: object) -> tuple[float, ...]:
-    """Three numbers; one number stands for all three."""
+    """Three numbers, or one number for all three."""
     if row_of(value) is None:
         return (as_number(value),) * 3
     return as_vector(value)

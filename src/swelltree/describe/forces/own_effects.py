@@ -18,7 +18,7 @@ Pairs = tuple[tuple[str, object], ...]
 
 
 def _as_parameter(key: str, value: object) -> object:
-    """A number, a text, a truth value, or rows of numbers."""
+    """A number, text, bool, or rows of numbers."""
     if isinstance(value, str | bool):
         return value
     if isinstance(value, numbers.Real):
@@ -32,7 +32,7 @@ def _as_parameter(key: str, value: object) -> object:
 
 
 def as_parameters(value: object) -> Pairs:
-    """{name: value} as pairs, which compare and cannot change."""
+    """{name: value} as pairs, which are hashable."""
     if isinstance(value, tuple) and all(isinstance(x, tuple) and len(x) == 2 for x in value):
         value = dict(value)
     if not isinstance(value, Mapping):
@@ -101,7 +101,7 @@ def field_values(item: Description, parameters: Pairs, word: str, cls: type) -> 
 
 
 def number_values(item: Description, parameters: Pairs, word: str, cls: type) -> dict[str, float]:
-    """The same where every field is a number."""
+    """Parameters that are all numbers."""
     result: dict[str, float] = {}
     for key, value in field_values(item, parameters, word, cls).items():
         if isinstance(value, bool) or not isinstance(value, int | float):

@@ -97,7 +97,7 @@ SIGNAL_TYPES: dict[str, type[Description]] = {
 
 
 def as_path(value: str) -> str:
-    """The text "module:name", its form checked but nothing imported."""
+    """Validate the form of "module:name"; nothing is imported."""
     if not PATH.fullmatch(value):
         raise ValueError(
             f"{shown(value)} does not name a function. Write 'module:name', e.g. 'mylaws:push'."
@@ -106,7 +106,7 @@ def as_path(value: str) -> str:
 
 
 def as_signal(value: object) -> object:
-    """A signal in its stored form; a TOML table with a `type` becomes its signal."""
+    """Signal in its stored form, from a TOML table with a `type` if it is one."""
     if isinstance(value, str):
         return as_path(value)
     if isinstance(value, dict):
@@ -133,7 +133,6 @@ def _from_table(table: dict[object, object]) -> object:
 
 
 def as_signals(value: object) -> object:
-    """Three signals, the components of a vector."""
     row = row_of(value)
     if row is None or len(row) != 3:
         raise ValueError(f"{shown(value)} is not a vector of signals. Give three: x, y, z.")
@@ -141,7 +140,7 @@ def as_signals(value: object) -> object:
 
 
 def as_function(value: object) -> object:
-    """A function, or the text "module:name" of one."""
+    """Function, or the text "module:name" of one."""
     if isinstance(value, str):
         return as_path(value)
     if not callable(value):
@@ -150,7 +149,7 @@ def as_function(value: object) -> object:
 
 
 def resolve(signal: Any) -> Any:
-    """The signal or function itself: the text "module:name" is imported, all else is returned."""
+    """Import the function of a "module:name"; other values are returned unchanged."""
     if not isinstance(signal, str):
         return signal
     import importlib

@@ -15,20 +15,13 @@ if TYPE_CHECKING:
     from swelltree.describe.system import System
 
 MODES = ("linear", "body_exact", "weak_scatterer")
-COUPLINGS = ("schur", "monolithic")
 GEOMETRIES = ("mid", "full", "start")
-SOLVES = ("direct", "gmres")
-PRECISIONS = ("float64", "float32")
 MIN_ACCURACY, MAX_ACCURACY = 0.002, 0.2
 _mode = one_of(MODES, "mode")
-_coupling = one_of(COUPLINGS, "coupling")
 _geometry = one_of(GEOMETRIES, "geometry")
-_solve = one_of(SOLVES, "way to solve")
-_precision = one_of(PRECISIONS, "precision")
 
 
 def _as_place(value: object) -> tuple[float, ...] | None:
-    """Two numbers, or nothing."""
     if value is None:
         return None
     numbers = as_numbers(value)
@@ -76,12 +69,8 @@ class WeakScatterer(Force):
         beach_from: radius from which the beach damps [m]; a tenth of the tank's if not given.
         mode: "weak_scatterer"; "body_exact": mean free surface, bodies where they are; "linear":
             both in their mean places.
-        coupling: with the multibody system: "schur", or "monolithic", equal and slower.
         geometry: where the matrices of a step are made: "mid" (its middle), "full" (at every
             stage), "start".
-        solve: "direct" factorises the matrix of every step; "gmres" iterates with the factors of
-            the mean geometry, and factorises again where that takes more than 15 iterations.
-        preconditioner: precision of these factors, "float64" or "float32"; solutions are float64.
         symmetric: only the half y >= 0 is computed; waves along x, bodies that move in the plane.
         crossing: bodies that may cross the surface: dry above it, cut by it, or under it. The water
             is remeshed when they do, and where a mesh around a waterline is worn. One that hits the
@@ -105,10 +94,7 @@ class WeakScatterer(Force):
     beach: Number | None = None
     beach_from: Number | None = None
     mode: Annotated[str, _mode[0], _mode[1]] = "weak_scatterer"
-    coupling: Annotated[str, _coupling[0], _coupling[1]] = "schur"
     geometry: Annotated[str, _geometry[0], _geometry[1]] = "mid"
-    solve: Annotated[str, _solve[0], _solve[1]] = "direct"
-    preconditioner: Annotated[str, _precision[0], _precision[1]] = "float64"
     symmetric: Flag = False
     crossing: Names = ()
     step: Number | None = None
@@ -152,16 +138,6 @@ class WeakScatterer(Force):
                 "mode 'linear' keeps bodies at their mean positions, so none crosses the "
                 "surface. Leave crossing out, or use mode='weak_scatterer'."
             )
-        if self.crossing and self.solve == "gmres":
-            raise self.fail(
-                "solve 'gmres' uses the factors of one mesh, and bodies in crossing change "
-                "it. Use solve='direct'."
-            )
-        if self.preconditioner != "float64" and self.solve == "direct":
-            raise self.fail(
-                f"preconditioner '{self.preconditioner}' serves solve='gmres' only. Give that, or "
-                "leave it out."
-            )
         if len(set(self.bodies)) < len(self.bodies):
             raise self.fail("names a body twice. Name each once.")
 
@@ -179,7 +155,7 @@ SCATTERER_TYPES: dict[str, type[Description]] = {WeakScatterer.type: WeakScatter
 
 
 def described_scatterer(system: "System") -> WeakScatterer | None:
-    """The one that is described, None if none is."""
+    """The described weak scatterer, or None."""
     described = [force for force in system.forces if isinstance(force, WeakScatterer)]
     if len(described) > 1:
         raise described[1].fail(
@@ -189,7 +165,7 @@ def described_scatterer(system: "System") -> WeakScatterer | None:
 
 
 def described_bodies(system: "System") -> tuple[str, ...]:
-    """Names of its bodies: each has a hull, and nothing else that gives it buoyancy."""
+    """Names of its bodies, which have a hull and no other buoyancy."""
     water = described_scatterer(system)
     if water is None:
         return ()

@@ -17,7 +17,7 @@ Pairs = tuple[tuple[str, float], ...]
 
 
 def as_coefficients(value: object) -> Pairs:
-    """{coordinate: coefficient} as pairs, which compare and cannot change."""
+    """{coordinate: coefficient} as pairs, which are hashable."""
     if isinstance(value, tuple) and all(isinstance(x, tuple) and len(x) == 2 for x in value):
         value = dict(value)
     if not isinstance(value, Mapping):
@@ -41,14 +41,11 @@ Coefficients = Annotated[
 
 
 class Term(NamedTuple):
-    """One coordinate of a coupling."""
-
     joint: str
     dof: str | None  # None: the only one of the joint
     owner: "AnyCoupling"
 
     def fail(self, text: str) -> SwelltreeError:
-        """The error to raise about the coupling."""
         return self.owner.fail(text)
 
 
@@ -65,12 +62,10 @@ class AnyCoupling(Description):
 
     @property
     def keys(self) -> Iterable[str]:
-        """The coordinates by name."""
         raise NotImplementedError
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """One term for each coordinate."""
         out = []
         for key in self.keys:
             joint, _, dof = key.rpartition(".")

@@ -60,7 +60,6 @@ class JointLayout:
 
     @property
     def n_dof(self) -> int:
-        """Number of DOFs the joint leaves."""
         return 6 - self.n_rows
 
 
@@ -81,7 +80,7 @@ def free_axes(
 
 
 def _as_pairs(value: object, read: Callable[[object], object]) -> tuple[tuple[str, object], ...]:
-    """Values per DoF as pairs; a bare value stands for the only DoF, named ""."""
+    """Values per DOF as pairs; a single value applies to the only DOF, named ""."""
     if value is None:
         return ()
     if isinstance(value, dict) and "type" not in value:
@@ -156,24 +155,22 @@ class Joint(Description):
         """Checks of one kind of joint."""
 
     def layout(self) -> JointLayout:
-        """The coordinates of this joint."""
         raise self.fail("is not a joint type. Use Hinge, Slider or another of the joints.")
 
     @property
     def axis_vector(self) -> tuple[float, float, float] | None:
-        """The axis, if it was given as a vector."""
+        """The axis if it is a vector, else None."""
         axis = getattr(self, "axis", None)
         return axis if isinstance(axis, tuple) else None
 
     @property
     def axis_number(self) -> int:
-        """Number of the joint frame's axis (0, 1, 2) about or along which the joint moves."""
+        """Index of the joint frame's axis (0, 1, 2) about or along which the joint moves."""
         axis = getattr(self, "axis", "z")
         return AXES.index(axis) if isinstance(axis, str) else nearest_axis(axis)
 
     @property
     def points(self) -> dict[str, Point]:
-        """The points by field name."""
         return {"base": self.base, "follower": self.follower}
 
     def base_frame(self) -> tuple[np.ndarray, np.ndarray]:
@@ -188,19 +185,18 @@ class Joint(Description):
         return np.array(self.base.position), R
 
     def initial_position(self) -> dict[str, float]:
-        """The coordinates the user gave, by DoF name."""
+        """Initial coordinates given by the user, by DOF name."""
         return dict(self.position)
 
     def initial_velocity(self) -> dict[str, float]:
-        """The rates the user gave, by DoF name."""
+        """Initial rates given by the user, by DOF name."""
         return dict(self.velocity)
 
     def motions(self) -> NamedValues:
-        """The prescribed motions, by DoF name."""
+        """Prescribed motions by DOF name."""
         return dict(self.motion)
 
     def table(self) -> NamedValues:
-        """This joint as a TOML table."""
         pairs = {name: getattr(self, name) for name in ("position", "velocity", "motion")}
         return super().table() | {
             name: {dof: plain(value) for dof, value in entries}
@@ -229,7 +225,7 @@ class Joint(Description):
             )
 
     def _named(self, field: str, layout: JointLayout) -> tuple[tuple[str, Any], ...]:
-        """The pairs of a field with every DoF named and known, in the order of the layout."""
+        """Pairs of a field with full DOF names, in the order of the layout."""
         pairs = getattr(self, field)
         if pairs and not layout.dofs:
             raise self.fail(

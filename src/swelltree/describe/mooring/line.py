@@ -5,7 +5,7 @@ world, on junctions that are free to move, or at a distance along another line.
 """
 
 import dataclasses
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
@@ -40,7 +40,7 @@ CABLES = ("multibody", "lumped")  # models of which every node is a body
 DEFAULT_SEGMENTS = 20
 _model = one_of(MODELS, "line model")
 _axial = one_of(("elastic", "inextensible"), "axial law")
-_end = one_of(("A", "B"), "end of a line")
+END_SCHEMA = one_of(("A", "B"), "end of a line")
 _slack = one_of(("pulls_only", "damped"), "behaviour of slack elements")
 _form = one_of(("block", "plain"), "form of the chain")
 
@@ -102,7 +102,7 @@ LineEnd = Point | OnJunction | OnLine
 
 
 def as_end(value: object) -> LineEnd:
-    """A line end from a point, a body, a junction, a place on a line, or a TOML table."""
+    """Line end from a point, a body, a junction, a position on a line, or a TOML table."""
     if isinstance(value, OnJunction | OnLine):
         return value
     if isinstance(value, Junction):
@@ -172,6 +172,13 @@ def _as_clamp(value: object) -> object:
     return None if value is None else as_axis(value)
 
 
+def _opposite(axis: str | tuple[float, ...] | None) -> tuple[float, ...] | None:
+    if axis is None:
+        return None
+    vector = np.eye(3)["xyz".index(axis)] if isinstance(axis, str) else np.array(axis)
+    return tuple((-vector).tolist())
+
+
 Clamp = Annotated[
     Converted[str | tuple[float, ...] | None], BeforeValidator(_as_clamp), WithJsonSchema({})
 ]
@@ -225,7 +232,7 @@ class Line(Description):
     clamp_B: Clamp = None
     release_time: Number | None = None
     release_tension: Number | None = None
-    release_end: Annotated[str, _end[0], _end[1]] = "B"
+    release_end: Annotated[str, END_SCHEMA[0], END_SCHEMA[1]] = "B"
     slack: Annotated[str, _slack[0], _slack[1]] = "pulls_only"
     form: Annotated[str, _form[0], _form[1]] = "block"
     dry: Flag = False
@@ -269,6 +276,17 @@ class Line(Description):
         if self.form == "plain" and self.model != "multibody":
             raise self.fail("form 'plain' is of multibody cables. Leave it out.")
 
+    def reversed(self) -> Self:
+        """The same line described from B to A."""
+        return self.replace(
+            A=self.B,
+            B=self.A,
+            sections=self.sections[::-1],
+            clamp_A=_opposite(self.clamp_B),
+            clamp_B=_opposite(self.clamp_A),
+            release_end="A" if self.release_end == "B" else "B",
+        )
+
     @property
     def points(self) -> dict[str, Point]:
         """Ends on bodies or the world, by field name."""
@@ -309,7 +327,7 @@ class Line(Description):
 
 
 class LinearLoad(Force):
-    """What linear moorings and dampings share."""
+    """Base of linear moorings and dampings."""
 
     row: ClassVar[str] = "moorings"
     body: PointLike
@@ -324,7 +342,6 @@ class LinearLoad(Force):
 
     @property
     def points(self) -> dict[str, Point]:
-        """The points by field name."""
         return {"body": self.body}
 
     def _check_body(self) -> None:

@@ -178,7 +178,7 @@ def chain(
 
 
 def _check_metres(word: str, diameter: float) -> None:
-    """Diameters are metres; nobody makes chains and ropes thicker than half a metre."""
+    """Reject diameters of chains and ropes above 0.5 m, which are probably millimetres."""
     if not 0 < diameter <= THICKEST:
         hint = f" Is it in millimetres? Give {1e-3 * diameter:g}." if diameter > THICKEST else ""
         raise SwelltreeError(
@@ -189,7 +189,7 @@ def _check_metres(word: str, diameter: float) -> None:
 def _rope(
     word: str, diameter: float, name: str | None, volume: float, mass: float, EA: float, load: float
 ) -> LineType:
-    """A rope whose numbers follow from its nominal diameter, all but the first by its square."""
+    """Rope with properties proportional to the square of its nominal diameter."""
     _check_metres(word, diameter)
     return LineType(
         name or f"{word}_{1e3 * diameter:.0f}mm",

@@ -178,7 +178,7 @@ class Placed:
 
     @property
     def text(self) -> str:
-        """What it does, as part of a message."""
+        """Description of the stage in messages."""
         stage = self.stage
         length = f" {abs(stage.rope):.6g} m" if stage.action in RUNS else ""
         until = "" if self.end == float("inf") else f" until {self.end:.6g} s"
@@ -247,7 +247,7 @@ def winch_stages(operations: Sequence[Operation], winch: str) -> tuple[Placed, .
 
 
 def refuse_conflicts(stages: Sequence[Placed]) -> None:
-    """Stages of one winch that cannot all be obeyed."""
+    """Reject contradictory stages of one winch."""
     for k, row in enumerate(stages):
         if not row.end > row.begin:
             raise row.operation.fail(
@@ -278,7 +278,7 @@ def winch_schedule(operations: Sequence[Operation], winch: str) -> Schedule:
 
 
 def _summed(rows: Sequence[Placed]) -> tuple[list[float], list[float]]:
-    """Breakpoints of the sum of trapezoids."""
+    """Breakpoints of a sum of trapezoids."""
     corners = {
         t
         for row in rows
@@ -305,7 +305,7 @@ def _speed(row: Placed, t: float, after: bool) -> float:
 
 
 def _extremes(time: Sequence[float], speed: Sequence[float]) -> tuple[float, float]:
-    """Longest and shortest rope beyond the first length."""
+    """Maximum and minimum rope length relative to the initial length."""
     out = most = least = 0.0
     for t0, t1, v0, v1 in zip(time, time[1:], speed, speed[1:], strict=False):
         # the length turns where the speed passes through zero
@@ -318,7 +318,7 @@ def _extremes(time: Sequence[float], speed: Sequence[float]) -> tuple[float, flo
 
 
 def couplings(operations: Sequence[Operation]) -> tuple[Coupling, ...]:
-    """Ends of lines that are caught or let go by all operations, in time."""
+    """Line ends that are coupled or released by all operations, sorted by time."""
     result = [
         Coupling(stage.target, begin, stage.to, stage.reach)
         for operation in operations

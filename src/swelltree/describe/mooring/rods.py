@@ -42,7 +42,7 @@ RodEnd = Annotated[
 
 
 class RodParts(NamedTuple):
-    """What a rod stands for."""
+    """Bodies, joints and forces that represent a rod."""
 
     body: Body
     joint: Joint

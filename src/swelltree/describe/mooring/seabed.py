@@ -140,12 +140,11 @@ ON_BED = 1e-3  # of the depth: what is this close to the ground lies on it
 
 
 def depth_under(z: float, level: float) -> float:
-    """How far a height lies under the ground [m], zero if it is above or lies on it."""
+    """Depth below the ground [m], zero on or above it."""
     return level - z if z < level - ON_BED * max(abs(level), 1e-3) else 0.0
 
 
 def as_seabed(value: object) -> object:
-    """A seabed, or a TOML table of it."""
     if isinstance(value, dict):
         return within(Seabed, value)
     if not isinstance(value, Seabed):
@@ -199,7 +198,7 @@ class SeabedContact(Description):
 
 
 def _places(system: "System") -> Iterator[tuple[Description, str, np.ndarray]]:
-    """Items, the words for their points, and where these are as described."""
+    """Items, their words for points, and the described positions of these."""
     for line in system.lines:
         ends = (("end A", line.A), ("end B", line.B))
         yield from (
@@ -213,7 +212,7 @@ def _places(system: "System") -> Iterator[tuple[Description, str, np.ndarray]]:
 
 
 def check_ground(system: "System") -> None:
-    """Reject ends of lines and rods, and junctions, that are described under the seabed."""
+    """Reject line ends, rods and junctions described below the seabed."""
     for item, word, (x, y, z) in _places(system):
         level = system.seabed.level(x, y, system.water.depth)
         if depth_under(z, level):

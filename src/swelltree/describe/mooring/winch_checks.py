@@ -20,7 +20,18 @@ from swelltree.describe.mooring.winches import Winch
 if TYPE_CHECKING:
     from swelltree.describe.system import System
 
-MODELS = ("dynamic", "multibody")
+MODELS = ("dynamic", "multibody", "quasi_static")
+
+
+def from_winch(line: Line, winch: Winch) -> Line:
+    """The line described from the winch on, which is at its end A then."""
+    return line.reversed() if winch.end == "B" else line
+
+
+def lines_from_winches(system: System) -> dict[str, Line]:
+    """Lines by name, those of winches described from the winch on."""
+    lines = {line.name: line for line in system.lines}
+    return lines | {w.line: from_winch(lines[w.line], w) for w in system.winches}
 
 
 def first_segment(line: Line) -> float:
@@ -30,19 +41,19 @@ def first_segment(line: Line) -> float:
 
 
 def drum_length(line: Line, winch: Winch, schedule: Schedule) -> float:
-    """Longest unstretched length of line that can be out [m]."""
+    """Maximum unstretched length paid out [m]."""
     needed = line.rest_length + schedule.most + first_segment(line)
     return needed if winch.drum is None else winch.drum
 
 
 def shortest_length(line: Line, winch: Winch) -> float:
-    """Shortest unstretched length of line that may be out [m]."""
+    """Minimum unstretched length paid out [m]."""
     others = line.rest_length - line.parts[0].length
     return others + first_segment(line) if winch.min_length is None else winch.min_length
 
 
 def check_winches(system: System) -> None:
-    """Every winch has a line of its own, and enough rope for its commands."""
+    """Every winch has its own line, and enough rope for its commands."""
     lines = {line.name: line for line in system.lines}
     taken: dict[str, str] = {}
     for winch in system.winches:
@@ -57,13 +68,10 @@ def check_winches(system: System) -> None:
         if line.model not in MODELS:
             raise winch.fail(
                 f"line '{line.name}' has the model '{line.model}', which cannot change its "
-                "length. Give model='dynamic' or 'multibody'."
+                "length. Give model='dynamic', 'multibody' or 'quasi_static'."
             )
-        if line.release_end == "A":
-            raise winch.fail(
-                f"it stands at end A of line '{line.name}', which that line releases. Give "
-                "release_end='B', or swap the ends of the line."
-            )
+        _check_end(system, winch, line)
+        line = from_winch(line, winch)
         for other in system.lines:
             if any(isinstance(e, OnLine) and e.line == line.name for e in (other.A, other.B)):
                 raise winch.fail(
@@ -73,6 +81,23 @@ def check_winches(system: System) -> None:
         schedule = winch_schedule(system.operations, winch.name)
         _check_lengths(line, winch, schedule)
         _check_sum(winch, schedule)
+
+
+def _check_end(system: System, winch: Winch, line: Line) -> None:
+    """The end on the drum is not released and not coupled."""
+    other = "A" if winch.end == "B" else "B"
+    released = line.release_time is not None or line.release_tension is not None
+    switched = any(row.line == line.name for row in couplings(system.operations))
+    if line.release_end == winch.end and (released or switched or winch.end == "A"):
+        raise winch.fail(
+            f"it is at end {winch.end} of line '{line.name}', which that line releases. Give "
+            f"release_end='{other}', or the winch end='{other}'."
+        )
+    if switched and winch.end == "B":
+        raise winch.fail(
+            f"it is at end B of line '{line.name}', which operations couple or release. Give the "
+            "winch end='A'."
+        )
 
 
 def _check_lengths(line: Line, winch: Winch, schedule: Schedule) -> None:
@@ -114,7 +139,7 @@ def _check_lengths(line: Line, winch: Winch, schedule: Schedule) -> None:
 
 
 def _check_sum(winch: Winch, schedule: Schedule) -> None:
-    """Set speed and stages together are no more than the winch can do."""
+    """Set speed and stages together do not exceed the maximum speed of the winch."""
     set_speed = winch.speed if isinstance(winch.speed, float) else 0.0
     limit = float("inf") if winch.max_speed is None else winch.max_speed
     for t, speed in zip(schedule.time, schedule.speed, strict=True):
@@ -127,7 +152,7 @@ def _check_sum(winch: Winch, schedule: Schedule) -> None:
 
 
 def _check_couplings(system: System) -> None:
-    """Every end that is caught or let go is free or held at that time."""
+    """Every line end that is coupled is free then, and every end that is released is held."""
     for line in system.lines:
         changes = [
             (row.time, row.to is not None)
@@ -161,7 +186,7 @@ def _check_couplings(system: System) -> None:
 
 
 def check_operations(system: System) -> None:
-    """Stages speak of winches and lines that there are, and can be obeyed."""
+    """Stages refer to existing winches and lines and are feasible."""
     for operation in system.operations:
         for number, stage in enumerate(operation.stages, 1):
             if stage.action in SWITCHES:

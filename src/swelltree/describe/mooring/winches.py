@@ -1,4 +1,4 @@
-"""Winches, which pay out and haul in a line at its end A, and how they are controlled."""
+"""Winches, which pay out and haul in a line at one of its ends, and how they are controlled."""
 
 from typing import Annotated, ClassVar
 
@@ -8,6 +8,7 @@ from swelltree.describe.bodies.body import Point
 from swelltree.describe.casefile.schema import SchemaOf, choice_schema
 from swelltree.describe.errors import listed, shown, suggest
 from swelltree.describe.forces.signals import Signal
+from swelltree.describe.mooring.line import END_SCHEMA
 from swelltree.describe.pto.base import MaybePoint
 from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description, within
@@ -52,7 +53,7 @@ class HeaveCompensation(Description):
         time_constant: lag of the measured velocity [s].
         stroke: longest rope that compensation may pay out and haul in again [m]; no limit if not
             given.
-        at: point whose motion is taken out; end A of the line if not given.
+        at: point whose motion is taken out; the end of the line at the winch if not given.
     """
 
     kind: ClassVar[str] = "heave compensation"
@@ -101,11 +102,12 @@ LineName = Annotated[
 
 @description
 class Winch(Description):
-    """A winch at end A of a line.
+    """A winch at an end of a line.
 
     Args:
         name: unique in the system.
         line: the line or its name.
+        end: of the line at which it is, "A" or "B".
         speed: of paying out, a number or a signal [m/s]; negative hauls in. Operations add theirs.
         control: `ConstantTension` or `HeaveCompensation`; none by default.
         max_speed: limit of the speed [m/s].
@@ -122,6 +124,7 @@ class Winch(Description):
     kind: ClassVar[str] = "winch"
     name: Name
     line: LineName
+    end: Annotated[str, END_SCHEMA[0], END_SCHEMA[1]] = "A"
     speed: Signal = 0.0
     control: Annotated[
         Converted[ConstantTension | HeaveCompensation | None],

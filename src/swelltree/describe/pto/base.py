@@ -19,7 +19,7 @@ from swelltree.describe.forces.elements import (
     as_joint_name,
 )
 from swelltree.describe.read_as import Converted
-from swelltree.describe.spec import description
+from swelltree.describe.spec import Description, description
 from swelltree.describe.values import Name, Number
 
 MaybePoint = Annotated[
@@ -32,6 +32,8 @@ MaybeJoint = Annotated[
     BeforeValidator(lambda value: None if value is None else as_joint_name(value)),
     WithJsonSchema({"type": "string"}),
 ]
+
+PTO_TYPES: dict[str, type[Description]] = {}  # every class of Pto, by its type
 
 
 @description
@@ -78,6 +80,9 @@ class Pto(Force):
     force_limit: Number | None = field(default=None, kw_only=True)
     power_limit: Number | None = field(default=None, kw_only=True)
 
+    def __init_subclass__(cls) -> None:
+        PTO_TYPES[cls.type] = cls
+
     def __post_init__(self) -> None:
         between = self.a is not None and self.b is not None
         if between == (self.joint is not None) or (self.a is None) != (self.b is None):
@@ -102,19 +107,16 @@ class Pto(Force):
         """Checks of one kind of PTO."""
 
     def check_positive(self, *fields: str) -> None:
-        """Numbers that must be more than zero when they are given."""
         for name in fields:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise self.fail(f"{name} {value} is not positive. Give more than zero.")
 
     def check_share(self, name: str = "efficiency") -> None:
-        """A share lies between zero and one."""
         value = getattr(self, name)
         if not 0.0 <= value <= 1.0:
             raise self.fail(f"{name} {value} is not a fraction. Give a number from 0 to 1.")
 
     @property
     def points(self) -> dict[str, Point]:
-        """The points by field name."""
         return {} if self.a is None else {"a": self.a, "b": self.b}

@@ -15,7 +15,7 @@ from swelltree.describe.values import Flag, Number, Numbers, as_numbers, row_of
 
 
 def as_rows(value: object) -> tuple[tuple[float, ...], ...]:
-    """Rows of numbers, all of one length."""
+    """Rows of numbers of equal length."""
     specified = row_of(value)
     if specified is None:
         raise ValueError(f"{shown(value)} is not a table. Give rows of numbers in brackets.")

@@ -9,13 +9,7 @@ from typing import ClassVar
 from swelltree.describe.forces.own_effects import Parameters
 from swelltree.describe.forces.signals import Function, Signal
 from swelltree.describe.pto.base import Pto
-from swelltree.describe.pto.devices import (
-    ConstantPressurePto,
-    DirectDrivePto,
-    HydraulicPto,
-    MechanicalRectifierPto,
-)
-from swelltree.describe.spec import Description, description
+from swelltree.describe.spec import description
 from swelltree.describe.values import Flag, NamedValues, Number
 
 
@@ -148,6 +142,12 @@ class CoulombPto(Pto):
     def check(self) -> None:
         self.check_not_negative("friction", "damping")
         self.check_stick(self.stick, self.friction, self.static_friction)
+        holds = self.static_friction or self.friction
+        if self.stick and self.force_limit is not None and self.force_limit < holds:
+            raise self.fail(
+                f"force_limit {self.force_limit:g} is less than the {holds:g} that it holds where "
+                "it sticks. Give a friction, and a static_friction, within the limit."
+            )
         self.check_positive("friction_velocity")
         self.check_share()
 
@@ -161,20 +161,3 @@ class EndStops(Pto):
     def check(self) -> None:
         if self.lower is None and self.upper is None:
             raise self.fail("has no stop. Give lower, upper or both.")
-
-
-PTO_TYPES: dict[str, type[Description]] = {
-    cls.type: cls
-    for cls in (
-        LinearPto,
-        CoulombPto,
-        EndStops,
-        HydraulicPto,
-        ConstantPressurePto,
-        DirectDrivePto,
-        MechanicalRectifierPto,
-        LatchingPto,
-        DeclutchingPto,
-        OwnLaw,
-    )
-}

@@ -74,7 +74,6 @@ def _looked_up(at: Array, table: Array, U: Array) -> Array:
 
 
 def build_rotors(system: System, layout: Layout) -> Rotors | None:
-    """The rotors of a system, None without any."""
     described = [force for force in system.forces if isinstance(force, Rotor)]
     if not described:
         return None

@@ -18,7 +18,7 @@ from swelltree.spatial.rotations import dot
 
 @pytree("names", "body")
 class WindDrags(FeelsEnvironment, Reports):
-    """All wind forces (e of them), their tables over a whole turn."""
+    """All wind forces (e of them), tabulated over a full turn."""
 
     kind: ClassVar[str] = "wind"
     feels = ("wind",)
@@ -32,7 +32,6 @@ class WindDrags(FeelsEnvironment, Reports):
         return {"wind_drag": ("wind_drag", self.names, "wind force")}
 
     def loads(self, model: Model, now: Instant) -> Loads:
-        """Wrenches and their power."""
         body = np.array(self.body)
         at_point = point_motion(now.motion, body, self.point)
         xp = namespace(at_point.position)
@@ -56,7 +55,7 @@ class WindDrags(FeelsEnvironment, Reports):
 
 
 def _angle(xp: ModuleType, y: Array, x: Array) -> Array:
-    """Angle of (x, y), with a derivative where both are zero."""
+    """Angle of (x, y), differentiable at zero."""
     calm = (x**2 + y**2) < 1e-20
     return xp.arctan2(xp.where(calm, 0.0, y), xp.where(calm, 1.0, x))
 

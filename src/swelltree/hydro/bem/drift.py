@@ -168,7 +168,7 @@ def _far_field(
     water: Water,
     lids: list[float | None],
 ) -> xr.Dataset:
-    """Kochin functions of all problems, as Capytaine's functions take them."""
+    """Kochin functions of all problems in the form of Capytaine's functions."""
     import xarray as xr
     from capytaine.post_pro.kochin import compute_kochin
 
@@ -224,7 +224,7 @@ def _motion(data: xr.Dataset, some: np.ndarray, far: xr.Dataset) -> xr.DataArray
 
 
 def _labelled(values: np.ndarray, coords: NamedValues) -> xr.DataArray:
-    """Motion with its labels."""
+    """Motion with labels."""
     import xarray as xr
 
     return xr.DataArray(values, coords, ("omega", "wave_direction", "radiating_dof"))
@@ -269,7 +269,7 @@ def _absorbed(data: xr.Dataset, some: np.ndarray, motion: xr.DataArray) -> np.nd
 
 
 class _Waves(NamedTuple):
-    """Of waves far away, (omega, wave_direction)."""
+    """Far-field waves, (omega, wave_direction)."""
 
     surge: np.ndarray  # N/m^2
     sway: np.ndarray

@@ -80,7 +80,7 @@ def with_errors(
 
 
 def _error(values: list[Array], h: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, float]:
-    """Estimated error of the first of several values, and the order."""
+    """Estimated error of the finest of several values, and the order."""
     order = 1.5  # between that of smooth hulls and that of edges
     if len(values) > 2:
         near, far = _norm(values[1] - values[0], scale), _norm(values[2] - values[1], scale)

@@ -57,7 +57,7 @@ def is_thin(body: Body) -> bool:
 
 
 def to_capytaine(panels: Panels, name: str) -> cpt.Mesh:
-    """The same panels as a mesh of Capytaine."""
+    """Panels as a Capytaine mesh."""
     import capytaine as cpt
 
     return cpt.Mesh(panels.vertices, panels.lists(), name=name, auto_clean=False, auto_check=False)
@@ -91,7 +91,7 @@ def folded(mesh: cpt.Mesh, plane: str | None) -> cpt.Mesh | cpt.ReflectionSymmet
 
 
 def _is_mirrored(mesh: cpt.Mesh, axis: int) -> bool:
-    """Whether every panel on one side has its image on the other, and none lies on both."""
+    """Whether every panel has its mirror image and none crosses the plane."""
     from scipy.spatial import KDTree
 
     size = np.sqrt(mesh.faces_areas)
@@ -126,17 +126,16 @@ class Surface:
 
     @property
     def area(self) -> float:
-        """Of all panels [m^2]."""
+        """Total area [m^2]."""
         return float(np.linalg.norm(self.normal, axis=1).sum())
 
     @property
     def volumes(self) -> np.ndarray:
-        """By the three axes [m^3]."""
+        """Volumes from the three axes [m^3]."""
         return (self.center * self.normal).sum(axis=0)
 
 
 def surface_of(panels: Panels) -> Surface:
-    """Panels as flat triangles."""
     t = panels.triangles
     return Surface(t.mean(axis=1), 0.5 * np.cross(t[:, 1] - t[:, 0], t[:, 2] - t[:, 0]))
 
@@ -187,7 +186,7 @@ def check_closed(name: str, panels: Panels, lowered: float = 0.0) -> None:
 
 
 def _check_closed(name: str, surface: Surface) -> None:
-    """No part of the surface is missing, apart from the waterplane."""
+    """Reject surfaces that are open other than at the waterplane."""
     net, size = surface.normal.sum(axis=0), np.abs(surface.volumes).max()
     axis = int(np.abs(net[:2]).argmax())
     # one half of a symmetric hull is open along the plane of symmetry: all of it faces one way
@@ -227,14 +226,14 @@ def check_apart(named: dict[str, Panels]) -> None:
 
 
 def _enters(points: Surface, panels: Panels) -> bool:
-    """Whether a panel, taken a little inside its own hull, lies inside closed wetted panels."""
+    """Whether points slightly inside a panel's own hull lie inside other closed wetted panels."""
     area = np.linalg.norm(points.normal, axis=1, keepdims=True)
     at = points.center - INSIDE_DEPTH * points.normal / np.sqrt(np.maximum(area, 1e-300))
     return bool(is_inside(at, panels).any())
 
 
 def is_inside(at: np.ndarray, panels: Panels) -> np.ndarray:
-    """Which points (n, 3) lie in the space that wetted panels enclose with the water above."""
+    """Which points (n, 3) lie in the volume enclosed by wetted panels and the waterplane."""
     # the mirror image above the water closes the surface
     t = panels.triangles
     image = t[:, ::-1] * np.array([1.0, 1.0, -1.0])
@@ -253,7 +252,7 @@ def _solid_angle(at: np.ndarray, t: np.ndarray) -> np.ndarray:
 
 
 def notify(text: str, notes: list[str]) -> None:
-    """A message as a warning and among the notes."""
+    """Emit a message as a warning and append it to the notes."""
     notes.append(text)
     warn_user(text)
 
@@ -343,7 +342,7 @@ def wet_panels(named: dict[str, Panels], notes: list[str]) -> dict[str, Panels]:
 
 
 def _near(panels: Panels, other: Panels) -> np.ndarray:
-    """Which panels reach into the box around other panels (bool)."""
+    """Which panels reach into the bounding box of other panels (bool)."""
     corners = panels.vertices[panels.faces]
     reach = DISTANCE * np.sqrt(panels.areas)[:, None]
     low, high = corners.min(axis=1) - reach, corners.max(axis=1) + reach
@@ -393,13 +392,13 @@ def _split(panels: Panels, other: Panels) -> Panels:
 
 
 def _shrunk(panels: Panels) -> Panels:
-    """Panels a trifle smaller: no middle of one lies on the edge of another body's panel."""
+    """Panels shrunk slightly so that no centre lies on the edge of another body's panel."""
     middle = panels.vertices.mean(axis=0)
     return Panels(middle + (1.0 - SHRUNK) * (panels.vertices - middle), panels.faces)
 
 
 def _has_face_contact(panels: Panels, other: Panels) -> bool:
-    """Whether another body lies against a whole panel, its corners included."""
+    """Whether another body touches an entire panel, corners included."""
     size = np.sqrt(panels.areas)
     full = _touched(panels, other, CORNERS, FLAT * size) == 1.0
     if not full.any():
@@ -409,7 +408,7 @@ def _has_face_contact(panels: Panels, other: Panels) -> bool:
 
 
 def _without_contact(panels: Panels, other: Panels, distance: float) -> tuple[Panels, float]:
-    """Panels without what lies against another body, and the area that was left out [m^2]."""
+    """Panels without those that touch another body, and the removed area [m^2]."""
     pieces, area = [], 0.0
     for level in range(DIVISIONS + 1):
         share = _touched(panels, other, INNER, np.array(distance))

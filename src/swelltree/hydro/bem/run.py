@@ -56,14 +56,14 @@ from swelltree.jit import Numbers
 if TYPE_CHECKING:
     import xarray as xr
 
-VERSION = 9  # to be raised when the computation changes
+VERSION = 10  # to be raised when the computation changes
 COARSER = (1.0, np.sqrt(2.0), 2.0)  # panel sizes of a refinement study, the result's first
 FINER = (1.0, 0.5)  # mesh files can only be divided
 
 
 @dataclass(frozen=True)
 class _Job:
-    """What is asked for."""
+    """Validated arguments of a run."""
 
     bodies: tuple[Body, ...]
     water: Water
@@ -116,7 +116,8 @@ def run_bem(
         lid: close the hulls inside at the waterline, against irregular frequencies.
         green: "auto", "delhommeau", "delhommeau_legacy" (the fits of NEMOH in finite depth) or
             "liang_wu_noblesse" (deep water). "auto" takes the last for thin bodies in deep water,
-            else the first.
+            else the first, and another one at frequencies at which the data are more consistent
+            with it.
         method: "direct" (unknown potential), or "indirect" (unknown sources) to compare with codes
             that do so (NEMOH, AQUAPLUS); on a sphere its error is several times larger.
         refine: True to solve with larger panels too and estimate the error of every coefficient
@@ -166,7 +167,6 @@ def run_bem(
 
 
 def _chosen_dofs(dofs: Sequence[str] | None) -> tuple[str, ...]:
-    """Degrees of freedom in their usual order."""
     if dofs is None:
         return DOFS
     required = [dofs] if isinstance(dofs, str) else list(dofs)
@@ -182,7 +182,7 @@ def _chosen_dofs(dofs: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _wetted(job: _Job) -> list[Wetted]:
-    """The bodies as they are in the water."""
+    """Bodies with their wetted panels."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SwelltreeWarning)  # said before
         panels = {body.name: _panels(body, 1.0, job.water, []) for body in job.bodies}
@@ -232,7 +232,7 @@ def _job(
     method: str,
     cache: bool,
 ) -> _Job:
-    """Check what was given."""
+    """Validate the arguments."""
     resolved = system.resolved
     bodies = tuple(body for body in resolved.bodies if body.hull is not None)
     if not bodies:
@@ -265,7 +265,7 @@ def _job(
 def _level(
     job: _Job, scale: float, tick: Callable[[], None], like: Solved | None = None
 ) -> tuple[Solved, list[Immersed], list[int], str]:
-    """Solve with one size of panels, and the lids of another one; or find it in the cache."""
+    """Solve at one panel size with the lids of another, or load from the cache."""
     files = [any(isinstance(p, PanelHull) for p in body.hull.parts) for body in job.bodies]
     notes: list[str] = []
     panels = {
@@ -284,7 +284,7 @@ def _level(
             parts += [*_file_bytes(body), *mesh_notes(body.hull)]
     parts += [job.omega, job.directions, job.water.rho, job.water.g, str(job.water.depth)]
     if like is not None:
-        parts += [like.omega, like.lid]
+        parts += [like.omega, like.lid, *like.green]
     key = stored.content_key(
         VERSION, _capytaine_version(), *parts, job.lid, job.green, job.method, *job.dofs
     )
@@ -320,7 +320,7 @@ def _solved(
     tick: Callable[[], None],
     like: Solved | None,
 ) -> tuple[Solved, list[int]]:
-    """The results of one size of panels and the number of panels of each body."""
+    """Results of one panel size and the number of panels of each body."""
     for body in job.bodies:
         if body.name not in panels:
             panels[body.name] = _panels(body, scale, job.water, notes)
@@ -340,6 +340,7 @@ def _solved(
         job.water,
         lid=job.lid,
         green=green,
+        fixed=job.green != "auto",
         method=job.method,
         like=like,
         tick=tick,
@@ -383,7 +384,7 @@ def _file_bytes(body: Body) -> list[bytes]:
 
 
 def _panels(body: Body, scale: float, water: Water, notes: list[str]) -> Panels:
-    """Wetted panels that were looked at."""
+    """Wetted panels after checks."""
     for text in mesh_notes(body.hull):
         notify(f"body '{body.name}': {text}", notes)
     result = checked_panels(body.name, wetted_panels(body, scale), notes)
@@ -505,7 +506,7 @@ def _inertia(mass: float, inertia: np.ndarray, arm: np.ndarray) -> np.ndarray:
 def _bar(
     progress: bool | Callable[[int, int], None] | None, total: int
 ) -> Iterator[Callable[[], None]]:
-    """Something to call after each frequency."""
+    """Callback of the progress bar, called after each frequency."""
     done = 0
     if callable(progress):
 

@@ -53,7 +53,7 @@ def lid_inside(hull: Panels, mesh: cpt.Mesh, z: float) -> cpt.Mesh | None:
 
 
 def _all_inside(corners: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Which panels (n, 4, 2) lie inside as a whole."""
+    """Which panels (n, 4, 2) lie entirely inside."""
     middle = corners.mean(axis=1, keepdims=True)
     probes = np.concatenate([corners + PULLED * (middle - corners), middle], axis=1)
     result = inside(probes.reshape(-1, 2), a, b).reshape(probes.shape[:2])
@@ -79,7 +79,7 @@ def _cells(a: np.ndarray, b: np.ndarray, size: float) -> np.ndarray:
 
 
 def section(hull: Panels, z: float) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the straight pieces in which the panels of a hull meet a level (s, 2) each."""
+    """Ends of the line segments in which the panels of a hull cross a level (s, 2) each."""
     corners = hull.vertices[hull.faces]
     triangles = np.concatenate([corners[:, [0, 1, 2]], corners[:, [0, 2, 3]]])
     above = triangles[:, :, 2] > z
@@ -97,7 +97,7 @@ def section(hull: Panels, z: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def inside(points: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Which points (n, 2) lie within closed lines of pieces a to b: crossings ahead are odd."""
+    """Which points (n, 2) lie within closed lines of segments a to b, by ray crossing."""
     x, y = points[:, :1], points[:, 1:]
     spans = (a[None, :, 1] > y) != (b[None, :, 1] > y)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -113,7 +113,7 @@ SHORT = 6.0  # k h from which waves do not feel the bottom
 LIDS = (0.5, 1.0, 0.0)  # heights of a lid to try, as fractions of the lowest one
 NO_LID = -1.0  # in place of the height of a lid
 DEEPEST_LID = 0.5  # of the draft
-BETTER = 0.8  # of the residuals with a lid: those without it must be smaller
+BETTER = 0.8  # of the residuals of one way to solve: those of another must be smaller
 GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
 
 
@@ -149,6 +149,7 @@ class Solved:
         haskind: (omega, dof), see `residuals.residuals`.
         far_field: the same.
         lid: (omega,) height of the lid as a fraction of the lowest one, `NO_LID` without one.
+        green: (omega,) name of the Green function.
         notes: messages.
     """
 
@@ -160,11 +161,12 @@ class Solved:
     haskind: np.ndarray
     far_field: np.ndarray
     lid: np.ndarray
+    green: np.ndarray
     notes: list[str] = field(default_factory=list)
 
 
 class OneFrequency(NamedTuple):
-    """What `Solved` holds, of one frequency."""
+    """Results of one frequency; see `Solved`."""
 
     added_mass: np.ndarray
     radiation_damping: np.ndarray
@@ -175,7 +177,7 @@ class OneFrequency(NamedTuple):
 
 
 def import_capytaine() -> Any:
-    """Capytaine, or how to get it."""
+    """Import Capytaine, or explain how to install it."""
     try:
         import capytaine
     except ImportError:
@@ -225,6 +227,7 @@ def solve(
     *,
     lid: bool,
     green: tuple[str, ...],
+    fixed: bool = False,
     method: str = METHOD,
     like: Solved | None = None,
     tick: Callable[[], None] = lambda: None,
@@ -238,69 +241,121 @@ def solve(
         water: density, gravity, depth.
         lid: put panels on the water inside the hulls.
         green: Green functions to try in turn.
+        fixed: take the first of them wherever it gives numbers, however consistent they are.
         method: "direct" or "indirect".
-        like: results of other panels, whose lids are taken at every frequency; the error of the
-            panels is the difference of results that have nothing else that differs.
+        like: results of other panels, whose lids and Green functions are taken at every frequency;
+            the error of the panels is the difference of results that have nothing else that
+            differs.
         tick: called after each frequency.
     """
     notes: list[str] = []
     with quiet():
         tried = _Variants(bodies, water, omega, lid, method)
         _note_resolution(tried.body(None), omega, water, lid, notes)
-        lids = dict(zip(like.omega, like.lid, strict=True)) if like is not None else {}
-        rows, stored, better, used = [], [], {}, []
+        ways = {}
+        if like is not None:
+            heights = [None if lid == NO_LID else float(lid) for lid in like.lid]
+            ways = dict(zip(like.omega, zip(like.green, heights, strict=True), strict=True))
+        chosen: dict[float, _Trial] = {}
+        better: dict[float, tuple[_Trial, _Trial]] = {}
         for w in omega:
-            result, reasons, way, worst, lid_used = None, [], "", np.inf, None
             todo = list(tried.order(green))
-            if w in lids:
-                same = None if lids[w] == NO_LID else float(lids[w])
-                todo = [one for one in todo if one[1] == same]
-            while todo:
-                name, height = todo.pop(0)
-                try:
-                    trial = _one(
-                        tried.solver(name), tried.body(height), float(w), directions, water
-                    )
-                except Exception as error:  # many kinds, none of them ours
-                    reasons.append(f"{name}: {' '.join(str(error).split())[:120]}")
-                    continue
-                doubt = tried.doubt(float(w), trial, height)
-                if doubt is not None:
-                    reasons.append(f"{name}, {_lid_words(height)}: {doubt}")
-                    continue
-                both = np.concatenate([trial.haskind, trial.far_field])
-                own = float(both.mean())
-                if result is None or own < BETTER * worst:
-                    if result is not None:
-                        better[float(w)] = (worst, own)
-                    result, worst, way = trial, own, f"{name}, {_lid_words(height)}"
-                    lid_used = height
-                # what breaks the relations of the data is solved without the lid too
-                bare = [(name, None)] if height is not None and both.max() > RESIDUAL else []
-                todo = [one for one in bare if one in todo]
-            if result is None:
+            if w in ways:
+                name, height = ways[w]
+                others = [one for one in todo if one[1] == height and one[0] != name]
+                todo = [(name, height), *others]
+            free = () if fixed or w in ways else green
+            found, reasons = _improved(tried, float(w), todo, free, directions)
+            if not found:
                 notes.append(f"omega = {w:.6g} rad/s was left out: {'; '.join(reasons)}.")
             else:
-                stored.append(w)
-                rows.append(result)
-                used.append(NO_LID if lid_used is None else lid_used)
+                first, last = found[0], found[-1]
+                chosen[w] = last
+                if first is not last:
+                    better[float(w)] = first, last
                 if reasons:
                     notes.append(
-                        f"omega = {w:.6g} rad/s was solved with the Green function {way}, because "
-                        f"{reasons[0]}."
+                        f"omega = {w:.6g} rad/s was solved with the Green function {last.green}, "
+                        f"{_lid_words(last.lid)}, because {reasons[0]}."
                     )
             tick()
-    if not rows:
+    if not chosen:
         raise SwelltreeError(f"run_bem: no frequency could be solved. {notes[-1]}")
-    if better:
-        with_lid, without = max(better.values())
-        notes.append(
-            f"the lid was left out at {len(better)} frequencies from {min(better):.4g} to "
-            f"{max(better):.4g} rad/s, where the data are more consistent without it (by "
-            f"{without:.0%} instead of {with_lid:.0%} on average)."
-        )
-    columns = [np.array(column) for column in zip(*rows, strict=True)]
-    return Solved(np.array(stored), *columns, lid=np.array(used), notes=notes)
+    notes += _notes_on_better(better)
+    rows = chosen.values()
+    columns = [np.array(column) for column in zip(*(one.result for one in rows), strict=True)]
+    lids = np.array([NO_LID if one.lid is None else one.lid for one in rows])
+    names = np.array([one.green for one in rows])
+    return Solved(np.array(list(chosen)), *columns, lid=lids, green=names, notes=notes)
+
+
+class _Trial(NamedTuple):
+    """The result of one way to solve a frequency."""
+
+    result: OneFrequency
+    green: str
+    lid: float | None
+    error: float  # mean of the residuals
+
+
+def _improved(
+    tried: _Variants,
+    w: float,
+    todo: list[tuple[str, float | None]],
+    green: tuple[str, ...],
+    directions: np.ndarray,
+) -> tuple[list[_Trial], list[str]]:
+    """Results of one frequency, each more consistent than the one before, and what failed before.
+
+    What breaks the relations of the data is solved without the lid and with the other Green
+    functions too. Near a deep plate none of these is the best at all frequencies: that of Liang, Wu
+    and Noblesse is in long waves, Delhommeau's in short ones.
+
+    Args:
+        tried: solvers and bodies.
+        w: frequency [rad/s].
+        todo: Green functions and heights of the lid, the preferred ones first.
+        green: the other Green functions that may be taken.
+        directions: of the waves, towards [rad].
+    """
+    found: list[_Trial] = []
+    reasons: list[str] = []
+    while todo:
+        name, height = todo.pop(0)
+        try:
+            result = _one(tried.solver(name), tried.body(height), w, directions, tried.water)
+        except Exception as error:  # many kinds, none of them ours
+            if not found:
+                reasons.append(f"{name}: {' '.join(str(error).split())[:120]}")
+            continue
+        doubt = tried.doubt(w, result, height)
+        if doubt is not None:
+            if not found:
+                reasons.append(f"{name}, {_lid_words(height)}: {doubt}")
+            continue
+        both = np.concatenate([result.haskind, result.far_field])
+        trial = _Trial(result, name, height, float(both.mean()))
+        if not found:
+            also = [(name, None), *((other, height) for other in green)]
+            todo = [one for one in todo if one in also and both.max() > RESIDUAL]
+        elif trial.error >= BETTER * found[-1].error:
+            continue
+        found.append(trial)
+    return found, reasons
+
+
+def _notes_on_better(better: dict[float, tuple[_Trial, _Trial]]) -> Iterator[str]:
+    """Where data are more consistent with another lid or Green function than the first."""
+    lid = {w: pair for w, pair in better.items() if pair[0].lid != pair[1].lid}
+    green = {w: pair for w, pair in better.items() if pair[0].green != pair[1].green}
+    for text, found in (("the lid was left out", lid), ("another Green function was taken", green)):
+        if found:
+            first, last = max(found.values(), key=lambda pair: pair[0].error)
+            yield (
+                f"{text} at {len(found)} frequencies from {min(found):.4g} to {max(found):.4g} "
+                f"rad/s, where the data are more consistent so (by {last.error:.0%} instead of "
+                f"{first.error:.0%} on average)."
+            )
 
 
 def _lid_words(share: float | None) -> str:
@@ -380,7 +435,7 @@ class _Variants:
         self.highest = float(finite.max(initial=1e-3))
 
     def order(self, green: tuple[str, ...]) -> Iterator[tuple[str, float | None]]:
-        """Green functions and heights of the lid, the preferred ones first."""
+        """Green functions and lid heights, preferred ones first."""
         for height in dict.fromkeys(self.lids):
             for name in green:
                 yield name, height
@@ -393,7 +448,6 @@ class _Variants:
         return self.built[height]
 
     def solver(self, name: str) -> cpt.BEMSolver:
-        """The solver with a Green function."""
         if name not in self.solvers:
             cpt = import_capytaine()
             built = _make_green(name)
@@ -401,7 +455,7 @@ class _Variants:
         return self.solvers[name]
 
     def doubt(self, w: float, result: OneFrequency, height: float | None) -> str | None:
-        """Why damping cannot be true: negative, or in short waves not that of deep water."""
+        """Why damping is implausible: negative, or not the deep-water value in short waves."""
         if not 0.0 < w < np.inf:
             return None
         B = np.diagonal(result.radiation_damping)
@@ -462,7 +516,7 @@ def floating_bodies(bodies: Sequence[Wetted], lids: Sequence[float | None]) -> c
 def _one(
     solver: cpt.BEMSolver, body: cpt.FloatingBody, w: float, directions: np.ndarray, water: Water
 ) -> OneFrequency:
-    """All problems of one frequency; anything that is not a finite number is an error."""
+    """All problems of one frequency; results that are not finite raise an error."""
     cpt = import_capytaine()
     from capytaine.bem.airy_waves import froude_krylov_force
 
@@ -506,7 +560,7 @@ def _one(
 def _note_resolution(
     body: cpt.FloatingBody, omega: np.ndarray, water: Water, lid: bool, notes: list[str]
 ) -> None:
-    """Messages about panels too large for the waves and about irregular frequencies."""
+    """Messages about panels too large for the waves, and about irregular frequencies."""
     finite = omega[(omega > 0.0) & np.isfinite(omega)]
     if not finite.size or not water.g > 0.0:
         return
@@ -528,7 +582,7 @@ def _note_resolution(
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Capytaine's own warnings are said by our notes."""
+    """Suppress Capytaine's warnings, which are replaced by notes."""
     logger = logging.getLogger("capytaine")
     level = logger.level
     logger.setLevel(logging.CRITICAL)

@@ -24,7 +24,7 @@ SEAL = "seal"  # name of the entry that marks a file as ours
 
 
 def store_folder(kind: str) -> Path | None:
-    """Folder of a kind of results beside the compiled programs; None where none may be used."""
+    """Cache folder of one kind of results; None if none can be used."""
     return private_folder(cache_folder(), kind)
 
 
@@ -66,7 +66,7 @@ def load(kind: str, key: str) -> dict[str, np.ndarray] | None:
 
 
 def store(kind: str, key: str, arrays: dict[str, np.ndarray]) -> None:
-    """Keep a result, whole or not at all; a folder that cannot be written is not an error."""
+    """Store a result atomically; a folder that cannot be written is not an error."""
     folder = None if _has_nan(arrays) else store_folder(kind)
     if folder is None:
         return
@@ -82,7 +82,7 @@ def store(kind: str, key: str, arrays: dict[str, np.ndarray]) -> None:
 
 
 def _seal(key: str, arrays: dict[str, np.ndarray]) -> str:
-    """What a file of this key and content is known by."""
+    """Checksum of a file with this key and content."""
     return content_key(key, *(part for name in sorted(arrays) for part in (name, arrays[name])))
 
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def hydro_options(case: Case) -> NamedValues:
-    """How `compile` is to use the data of the [hydro] section."""
+    """Options of `compile` for the data of the [hydro] section."""
     return {} if case.hydro is None else case.hydro.compile_options
 
 
 def check_hydro_file(case: Case) -> None:
-    """A message where the file or folder of the [hydro] section is not there."""
+    """Reject a missing file or folder of the [hydro] section."""
     if case.hydro is None or case.hydro.file is None or os.path.exists(case.hydro.file):
         return
     path = user_path(case.hydro.file, "hydro: file")
@@ -56,7 +56,7 @@ def hydro_of_case(
 
 
 def _mirrored(case: Case, data: xr.Dataset) -> xr.Dataset:
-    """The data with the headings of the other side, where the case asks for them."""
+    """The data with mirrored headings, if the case requests them."""
     from swelltree.hydro.data.mirrored import mirror_headings
 
     return mirror_headings(data) if case.hydro is not None and case.hydro.mirror else data

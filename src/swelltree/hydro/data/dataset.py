@@ -104,7 +104,7 @@ class HydroParts:
 
 
 def assemble(parts: HydroParts) -> xr.Dataset:
-    """The dataset of what a reader found: sorted, limits of omega filled, provenance added."""
+    """Dataset of the parts found by a reader: sorted, limits of omega filled, provenance added."""
     import xarray as xr
 
     check_parts(parts)
@@ -148,7 +148,7 @@ def assemble(parts: HydroParts) -> xr.Dataset:
 
 
 def stamp(data: xr.Dataset, parts: HydroParts) -> xr.Dataset:
-    """Units, names and provenance."""
+    """Add units, names and provenance."""
     for name, (_, units, meaning) in VARIABLES.items():
         if name in data:
             data[name].attrs.update(units=units, long_name=meaning)
@@ -168,7 +168,7 @@ def stamp(data: xr.Dataset, parts: HydroParts) -> xr.Dataset:
 
 
 def hash_of(files: Sequence[Path]) -> str:
-    """SHA-256 of the files that were read, one after the other."""
+    """SHA-256 of the files, one after the other."""
     digest = hashlib.sha256()
     for path in files:
         digest.update(plain_bytes(path))
@@ -176,7 +176,7 @@ def hash_of(files: Sequence[Path]) -> str:
 
 
 def merged_omega(omega: np.ndarray, other: np.ndarray | None) -> np.ndarray:
-    """Rising frequencies of both lists; those apart by rounding only are one."""
+    """Sorted union of both lists; values that differ by rounding only are merged."""
     values = np.sort(np.concatenate([omega, [] if other is None else other]))
     keep = [True] + [not _same(a, b) for a, b in itertools.pairwise(values)]
     return values[np.array(keep[: values.size], dtype=bool)]
@@ -187,7 +187,6 @@ def _same(a: float, b: float) -> bool:
 
 
 def rows_of(part: np.ndarray, full: np.ndarray) -> np.ndarray:
-    """Rows of the frequencies `part` in the merged list."""
     finite = np.where(np.isinf(full), 1e300, full)
     requested = np.where(np.isinf(part), 1e300, part)
     after = np.clip(np.searchsorted(finite, requested), 1, max(finite.size - 1, 1))
@@ -198,7 +197,7 @@ def rows_of(part: np.ndarray, full: np.ndarray) -> np.ndarray:
 
 
 def _all_forces(forces: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Excitation is the sum of its two parts: the third follows from the others."""
+    """Fill in excitation or one of its two parts from the other two."""
     # some files hold places for parts that were not computed
     result = {name: values for name, values in forces.items() if not np.isnan(values).all()}
     total, fk, rest = "excitation_force", "Froude_Krylov_force", "diffraction_force"
@@ -216,7 +215,7 @@ def _all_forces(forces: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 def _fill_limits(
     name: str, force: np.ndarray, omega: np.ndarray, stiffness: np.ndarray | None, dofs: list[str]
 ) -> None:
-    """Exact limits: no force at omega = inf; at 0 the wave only lifts the water level."""
+    """Limits of the force: zero at omega = inf; hydrostatic at omega = 0."""
     force[np.isinf(omega)] = np.where(np.isnan(force[np.isinf(omega)]), 0.0, force[np.isinf(omega)])
     still = (omega == 0.0) & np.isnan(force).all(axis=(1, 2))
     if name == "diffraction_force":
@@ -252,12 +251,11 @@ def body_names(data: xr.Dataset) -> tuple[str, ...]:
 
 
 def dofs_of(data: xr.Dataset, body: str) -> tuple[str, ...]:
-    """Labels of the DOFs of a body."""
     return tuple(str(x) for x in data["influenced_dof"].values if split_label(x)[0] == body)
 
 
 def find_body(data: xr.Dataset, name: str) -> str:
-    """The body of that name in its true spelling; capitals do not matter."""
+    """Body of that name with its original spelling; case-insensitive."""
     known = body_names(data)
     if name in known:
         return name
@@ -322,7 +320,6 @@ def finite_rows(data: xr.Dataset) -> xr.Dataset:
 
 
 def nan_rows(data: xr.Dataset) -> np.ndarray:
-    """Frequencies at which added mass, damping or excitation hold NaN."""
     bad = np.zeros(data.sizes["omega"], dtype=bool)
     for name in ("added_mass", "radiation_damping", "excitation_force"):
         if name in data:
@@ -332,7 +329,7 @@ def nan_rows(data: xr.Dataset) -> np.ndarray:
 
 
 def complete(data: xr.Dataset) -> xr.Dataset:
-    """The data without the frequencies at which something is missing (NaN)."""
+    """The data without frequencies with missing values (NaN)."""
     return data.sel(omega=~np.isin(data["omega"].values, nan_rows(data)))
 
 
@@ -346,7 +343,7 @@ def infinite_added_mass(data: xr.Dataset) -> np.ndarray | None:
 
 
 def wavenumber(omega: Array, depth: float, g: float) -> np.ndarray:
-    """Wavenumber [1/m] of every frequency; zero at omega = 0 and, by agreement, at inf."""
+    """Wavenumber [1/m] of every frequency; zero at omega = 0 and, by convention, at inf."""
     from swelltree.waves.dispersion import dispersion
 
     omega = np.asarray(omega, dtype=float)
@@ -422,7 +419,7 @@ def check_announced(parts: HydroParts, *, refuse: bool) -> None:
 
 
 def check_agrees(path: Path, name: str, specified: float, stated: float) -> None:
-    """A message where the user gives another number than the files."""
+    """Message if the user's number differs from that of the files."""
     if not np.isclose(specified, stated, rtol=1e-3):
         raise SwelltreeError(
             f"'{path}' was computed with {name} = {stated:g}, but {name} = {specified:g} is given. "

@@ -45,18 +45,18 @@ def pair_gaps(values: np.ndarray) -> np.ndarray:
 
 
 def diagonal(n: int, offset: int) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of the pairs whose second frequency is so many places after the first."""
+    """Indices of the pairs whose second frequency is this number of places after the first."""
     i = np.arange(max(0, -offset), min(n, n - offset))
     return i, i + offset
 
 
 def _specified(good: np.ndarray) -> np.ndarray:
-    """DOFs that the data speak of (dof,)."""
+    """DOFs that have values in the data (dof,)."""
     return np.asarray(good.reshape(-1, good.shape[-1]).any(axis=0))
 
 
 def _reached(good: np.ndarray) -> np.ndarray:
-    """Places between the first and the last that hold a value, along the first axis."""
+    """Range from the first to the last value along the first axis."""
     return np.maximum.accumulate(good, axis=0) & np.maximum.accumulate(good[::-1], axis=0)[::-1]
 
 
@@ -91,12 +91,11 @@ class Gap:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """Names of the frequency axes."""
         return AXES[self.name]
 
     @property
     def rows(self) -> np.ndarray:
-        """Frequencies without which nothing is missing, few of them."""
+        """The minimal set of frequencies whose removal leaves no gaps."""
         if len(self.axes) == 1:
             return np.asarray(self.bad.reshape(len(self.bad), -1).any(axis=1))
         pairs = np.asarray(self.bad.any(axis=tuple(range(2, self.bad.ndim))))
@@ -109,7 +108,6 @@ class Gap:
 
 
 def check_way(gaps: str) -> None:
-    """Reject an unknown treatment of gaps."""
     if gaps not in WAYS:
         raise SwelltreeError(
             f"gaps '{gaps}' is not known.{suggest(gaps, WAYS)} Choose one of {listed(WAYS)}."
@@ -135,14 +133,13 @@ def gaps_of(data: xr.Dataset) -> list[Gap]:
 
 
 def _order(name: str, axes: tuple[str, ...], dims: Iterable[Hashable]) -> tuple[Hashable, ...]:
-    """Frequencies first; of second-order values the DOF last."""
+    """Frequencies first; for second-order values DOF last."""
     if name in (*MATRICES, *FORCES):
         return (*axes, ...)
     return (*axes, *(dim for dim in dims if dim not in (*axes, "influenced_dof")), "influenced_dof")
 
 
 def _bad(name: str, values: np.ndarray, omega: np.ndarray) -> np.ndarray:
-    """Which values are missing."""
     if len(AXES[name]) == 2:
         return pair_gaps(values)
     if name.startswith("mean_drift"):
@@ -154,7 +151,7 @@ def _bad(name: str, values: np.ndarray, omega: np.ndarray) -> np.ndarray:
 
 
 def _first(values: xr.DataArray, bad: np.ndarray, axes: tuple[str, ...]) -> str:
-    """The first missing value in words."""
+    """Description of the first missing value."""
     place = np.unravel_index(int(np.argmax(bad)), bad.shape)
     here = values[dict(zip(values.dims, place, strict=True))]
     text = f"of {here['influenced_dof'].item()}"
@@ -254,7 +251,7 @@ def fill_gaps(
 
 
 def _dropped(data: xr.Dataset, axes: tuple[str, ...], result: list[Gap], where: str) -> xr.Dataset:
-    """The data without the frequencies of one axis at which something is missing."""
+    """The data without the frequencies of one axis with missing values."""
     omega = data[axes[0]].values
     rows = np.any([gap.rows for gap in result], axis=0)
     if ((omega > 0) & np.isfinite(omega) & ~rows).sum() < 2:
@@ -292,7 +289,7 @@ def _interpolated(data: xr.Dataset, result: list[Gap]) -> xr.Dataset:
 
 
 def _between(omega: np.ndarray, table: np.ndarray, bad: np.ndarray) -> np.ndarray:
-    """A table (omega, ...) with its missing values from the frequencies to either side."""
+    """Table (omega, ...) with missing values interpolated between adjacent frequencies."""
     flat, lost = table.reshape(omega.size, -1), bad.reshape(omega.size, -1)
     for column in np.flatnonzero(lost.any(axis=0)):
         good = np.isfinite(flat[:, column]) & np.isfinite(omega)
@@ -304,7 +301,7 @@ def _between(omega: np.ndarray, table: np.ndarray, bad: np.ndarray) -> np.ndarra
 
 
 def _along_diagonals(omega: np.ndarray, table: np.ndarray, bad: np.ndarray) -> np.ndarray:
-    """The same of pairs (omega, omega, ...): the difference of the frequencies changes little."""
+    """Pairs (omega, omega, ...) interpolated along constant difference frequency."""
     for offset in range(1 - omega.size, omega.size):
         i, j = diagonal(omega.size, offset)
         if bad[i, j].any():

@@ -19,14 +19,20 @@ if TYPE_CHECKING:
 ACROSS = ("Sway", "Roll", "Yaw")
 SAME = 1e-6  # rad: headings so near are one
 UNEQUAL = 0.02  # of the diagonal: coupling between motions along and across a symmetric hull
-MIRRORED = ("excitation_force", "Froude_Krylov_force", "diffraction_force", "mean_drift")
+# dimensions of headings, with the coordinates that hold them
+HEADINGS = {
+    "wave_direction": ("wave_direction",),
+    "drift_direction": ("drift_direction",),
+    "difference_headings": ("difference_heading_1", "difference_heading_2"),
+    "sum_headings": ("sum_heading_1", "sum_heading_2"),
+}
 
 
 def mirror_headings(data: xr.Dataset) -> xr.Dataset:
     """The data with the headings -beta of all their headings beta, for hulls symmetric about y = 0.
 
-    Headings that are there already stay as they are. Second-order transfer functions keep their own
-    headings.
+    Forces, mean drift and quadratic transfer functions are mirrored. Headings that are there
+    already stay as they are.
 
     Args:
         data: as `read_hydro` or `run_bem` give them; rejected where they are not symmetric.
@@ -44,20 +50,40 @@ def mirror_headings(data: xr.Dataset) -> xr.Dataset:
             f"mirror_headings: the data are not the same on port and starboard (by {off:.1%} of "
             "their diagonal or largest force). Compute the headings of the other side."
         )
-    beta = data["wave_direction"].values
-    new = [k for k, b in enumerate(beta) if _apart(-b, beta).min() > SAME]
-    if not new:
+    count = 0
+    for dim in HEADINGS:
+        if dim in data.dims:
+            data, added = _with_images(data, dim)
+            count += added
+    if not count:
         return data
-    images = data[[name for name in MIRRORED if name in data]].isel(wave_direction=new)
-    turned = np.array([-1.0 if _is_across(x) else 1.0 for x in data["influenced_dof"].values])
-    for name in images:
-        values = images[name].transpose(*FORCE)
-        images[name] = values.copy(data=values.values * turned)
+    notes = [data.attrs.get("notes", ""), f"{count} headings were mirrored (y = 0)."]
+    return data.assign_attrs(notes="\n".join(x for x in notes if x))
+
+
+def _with_images(data: xr.Dataset, dim: str) -> tuple[xr.Dataset, int]:
+    """The data with the other side of one dimension of headings, and how many were added."""
+    import xarray as xr
+
+    names = HEADINGS[dim]
+    beta = np.stack([data[name].values for name in names], axis=1)
+    apart = _apart(-beta[:, None], beta[None]).max(axis=2)
+    new = np.flatnonzero(apart.min(axis=1) > SAME)
+    if not new.size:
+        return data, 0
+    ours = data[[name for name in data.data_vars if dim in data[name].dims]]
+    images = ours.isel({dim: new})
+    for name, values in images.items():
+        axis = "dof" if "dof" in values.dims else "influenced_dof"
+        if not str(name).endswith("_error"):  # those have no sign
+            signs = [-1.0 if _is_across(x) else 1.0 for x in values[axis].values]
+            images[name] = (values * xr.DataArray(signs, dims=axis)).assign_attrs(values.attrs)
     other = np.arctan2(np.sin(-beta[new]), np.cos(-beta[new]))
-    images = images.assign_coords(wave_direction=other)
-    everything = _joined(data, images)
-    notes = [data.attrs.get("notes", ""), f"{len(new)} headings were mirrored (y = 0)."]
-    return everything.assign_attrs(data.attrs | {"notes": "\n".join(x for x in notes if x)})
+    images = images.assign_coords({n: (dim, x) for n, x in zip(names, other.T, strict=True)})
+    both = xr.concat([ours, images], dim=dim)
+    if len(names) == 1:
+        both = both.sortby(dim)
+    return data.drop_dims(dim).merge(both, combine_attrs="override"), new.size
 
 
 def asymmetry(data: xr.Dataset) -> float | None:
@@ -83,7 +109,7 @@ def asymmetry(data: xr.Dataset) -> float | None:
 
 
 def _uneven(data: xr.Dataset, across: np.ndarray) -> float:
-    """Of forces whose mirror image is in the data too, such as those of waves along the hull."""
+    """Headings of forces whose mirror image is also in the data."""
     beta = data["wave_direction"].values
     X = np.nan_to_num(data["excitation_force"].transpose(*FORCE).values)
     size = np.abs(X).max(axis=(0, 1))
@@ -100,18 +126,10 @@ def _uneven(data: xr.Dataset, across: np.ndarray) -> float:
     return worst
 
 
-def _joined(data: xr.Dataset, images: xr.Dataset) -> xr.Dataset:
-    import xarray as xr
-
-    forces = list(images)
-    both = xr.concat([data[forces], images], dim="wave_direction").sortby("wave_direction")
-    return data.drop_dims("wave_direction").merge(both, combine_attrs="override")
-
-
 def _is_across(label: object) -> bool:
     return split_label(str(label))[1] in ACROSS
 
 
-def _apart(one: float, others: np.ndarray) -> np.ndarray:
+def _apart(one: float | np.ndarray, others: np.ndarray) -> np.ndarray:
     """Angles between headings [rad]."""
     return np.abs(np.arctan2(np.sin(others - one), np.cos(others - one)))

@@ -154,7 +154,7 @@ def circle_weights(headings: np.ndarray) -> np.ndarray | None:
 
 
 def axisymmetric(table: Table) -> bool:
-    """Whether all bodies are round about one vertical axis through the origin."""
+    """Whether all bodies are axisymmetric about one vertical axis through the origin."""
     axis = np.array([table.centers[body][:2] for body in table.bodies])
     if np.isnan(axis).any() or np.abs(axis).max() > 1e-3:
         return False
@@ -283,7 +283,7 @@ def outliers(values: np.ndarray, share: float) -> np.ndarray:
 
 
 def _middle(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """Median of the neighbours of every value (omega, ...), and how many on each side."""
+    """Median of the neighbours of every value (omega, ...), and their number on each side."""
     half = 2 if values.shape[0] < 100 else 5
     padded = np.pad(values, ((half, half), (0, 0)), mode="edge")
     windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1, axis=0)

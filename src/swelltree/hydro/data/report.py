@@ -203,7 +203,6 @@ def _missing(data: xr.Dataset) -> list[Finding]:
 
 
 def _symmetry(table: Table) -> list[Finding]:
-    """Reciprocity: A and B are symmetric."""
     findings = []
     for name, values in (("added mass", table.added_mass), ("damping", table.damping)):
         scale = table.scale(values)
@@ -398,7 +397,7 @@ def _haskind(table: Table, every: Table) -> list[Finding]:
 
 
 def _one_sided(data: xr.Dataset) -> list[Finding]:
-    """Headings on one side only, of data that are the same on port and starboard."""
+    """Message about headings on one side only, of symmetric data."""
     if "excitation_force" not in data or data.sizes["wave_direction"] < 2:
         return []
     beta = np.sin(data["wave_direction"].values)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.errors import SwelltreeError, listed, warn_user
 from swelltree.describe.files.atomic import write_atomic
 from swelltree.hydro.data.dataset import (
     DOFS,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 # places of mean drift in BEMIO files, by method; data of other codes are written to the first
 DRIFT = ("momentum_conservation", "control_surface", "pressure_integration")
+NOT_IN_BEMIO = ("mean_drift_own_headings", "mean_drift_total", "qtf_difference", "qtf_sum")
 
 
 def write_hydro(data: xr.Dataset, path: str | Path) -> Path:
@@ -71,6 +72,10 @@ def _write_netcdf(data: xr.Dataset, file: io.BytesIO) -> None:
 def _write_bemio(data: xr.Dataset, content: io.BytesIO) -> None:
     """Normalised by rho, rho omega, rho g; phases lead; DOFs about the centre of gravity."""
     import h5py
+
+    lost = [name for name in NOT_IN_BEMIO if name in data]
+    if lost:
+        warn_user(f"write_hydro: BEMIO files cannot hold {listed(lost)}. Write .nc to keep them.")
 
     omega = data["omega"].values
     finite = (omega > 0) & np.isfinite(omega)

@@ -53,7 +53,7 @@ class Pairs:
 
 @pytree("method")
 class DriftTable:
-    """What the data hold on second-order loads, and how it is used."""
+    """Second-order data and the method of their use."""
 
     mean: MeanDrift | None
     difference: Pairs | None
@@ -62,7 +62,6 @@ class DriftTable:
 
 
 def chosen(drift: str | None) -> str:
-    """The method of second-order loads; none when nothing is said."""
     if drift is None:
         return "none"
     if drift not in DRIFT:
@@ -104,7 +103,7 @@ def check_double_counting(
 
 
 def drifting(data: xr.Dataset) -> set[str]:
-    """Bodies for which the data hold second-order loads other than zero."""
+    """Bodies with nonzero second-order loads in the data."""
     names: set[str] = set()
     for name in ("mean_drift", "mean_drift_own_headings", "qtf_difference", "qtf_sum"):
         if name in data:
@@ -166,7 +165,7 @@ def drift_table(
 
 
 def _nothing(data: xr.Dataset, method: str) -> str:
-    """Why there is no mean drift."""
+    """Reason for zero mean drift."""
     if "mean_drift_total" in data:
         return (
             f"drift '{method}' needs the mean drift of every body, but the hydro data hold only "
@@ -183,7 +182,7 @@ def _range(omega: np.ndarray) -> str:
 
 
 def _pair_sentence(pairs: Pairs) -> str:
-    """Band and headings of a transfer function, as one message."""
+    """Message about the band and headings of a transfer function."""
     first, second = np.meshgrid(pairs.omega, pairs.omega, indexing="ij")
     known = pairs.known.reshape(-1, *first.shape).any(axis=0)
     kind, reach = "difference", np.abs(first - second)[known].max()
@@ -199,7 +198,7 @@ def _pair_sentence(pairs: Pairs) -> str:
 
 
 def _missing(data: xr.Dataset, *names: str) -> list[str]:
-    """A message about DOFs that the data say nothing of."""
+    """Message about DOFs without data."""
     specified = np.zeros(data.sizes["influenced_dof"], dtype=bool)
     for name in names:
         if name in data:
@@ -212,7 +211,7 @@ def _missing(data: xr.Dataset, *names: str) -> list[str]:
 
 
 def _mean(order: BodyOrder, data: xr.Dataset) -> MeanDrift | None:
-    """Mean drift of the data, with its own headings where it has them."""
+    """Mean drift of the data, with its own headings if present."""
     for name, rows, headings in (
         ("mean_drift", "omega", "wave_direction"),
         ("mean_drift_own_headings", "drift_omega", "drift_direction"),
@@ -233,7 +232,7 @@ def _mean(order: BodyOrder, data: xr.Dataset) -> MeanDrift | None:
 
 
 def _without_gaps(values: xr.DataArray) -> tuple[xr.DataArray, np.ndarray]:
-    """DOFs that are nowhere given are zero; where a given one is missing nothing is known."""
+    """DOFs without any value set to zero; rows with missing values removed."""
     array = np.asarray(values.values)
     specified = np.isfinite(array).reshape(-1, array.shape[-1]).any(axis=0)
     known = np.asarray(np.isfinite(array[..., specified]).all(axis=-1) & specified.any())
@@ -265,7 +264,7 @@ def _pairs(order: BodyOrder, data: xr.Dataset, short: str, place: np.ndarray) ->
 
 
 def _way(data: xr.Dataset, place: np.ndarray, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """k.x of waves at the places (heading, f, 6N)."""
+    """k.x of waves at the bodies (heading, f, 6N)."""
     from swelltree.waves.dispersion import dispersion
 
     k = np.asarray(dispersion(omega, float(data["water_depth"]), float(data["g"])))
@@ -281,7 +280,7 @@ def _by_heading(
     *,
     sum: bool,
 ) -> Pairs:
-    """All combinations of headings where the data hold them, else waves of one heading."""
+    """All available pairs of headings, else unidirectional waves."""
     keys = [tuple(np.round(row, 9)) for row in zip(*headings, strict=True)]
     one = sorted({key[0] for key in keys if key[0] == key[1]})
     every = sorted({beta for key in keys for beta in key})

@@ -53,6 +53,7 @@ from swelltree.hydro.linear.headings import (
     within,
 )
 from swelltree.jit import Array, namespace, pytree
+from swelltree.waves.ramp import ramped as with_ramp
 from swelltree.waves.spectral_lines import centred, gridded, summed, ungridded
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class TurningLoads(WaveForce):
 
     @property
     def good_until(self) -> float:
-        """Time up to which steps may go [s]."""
+        """Time up to which loads are available [s]."""
         return good_until(self)
 
     def acting(self, t: Array, place: Array, psi: Array) -> Array:
@@ -113,7 +114,7 @@ def yaw_nodes(direction: np.ndarray, beta: np.ndarray) -> np.ndarray:
 
 
 def check_size(numbers: int) -> None:
-    """Reject records that would not fit into memory."""
+    """Reject records that exceed the memory."""
     if numbers > MAX_RECORD_NUMBERS:
         raise SwelltreeError(
             f"the drift force at all yaws would take {16e-9 * numbers:.2g} GB. Use drift='newman', "
@@ -136,7 +137,7 @@ def mean_drift_at(mean: MeanDrift, omega: np.ndarray, beta: np.ndarray) -> np.nd
 
 
 def cells(known: np.ndarray, omega: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Interval of each frequency, the place in it from 0 to 1, and whether there is one."""
+    """Interval of each frequency, position in it from 0 to 1, and whether it is inside."""
     known = np.asarray(known)
     n = np.clip(np.searchsorted(known, omega, side="right") - 1, 0, len(known) - 2)
     x = (omega - known[n]) / (known[n + 1] - known[n])
@@ -317,14 +318,13 @@ def quadratic(drift: DriftTable, sea: Waves, grid: Grid) -> tuple[np.ndarray, np
 
 
 def fastest(drift: DriftTable, ends: tuple[float, float]) -> float:
-    """Highest frequency of the second-order force of waves in a band [rad/s]."""
     if drift.method == "mean":
         return 0.0
     return 2.0 * ends[1] if drift.sum is not None else ends[1] - ends[0]
 
 
 def time_grid(top: float, ramp: float, duration: float) -> Grid:
-    """Step that resolves the fastest line and the ramp, and a power of two of points."""
+    """Step that resolves the highest frequency and the ramp, and a power of two of points."""
     step = duration / 8
     if top > 0:
         step = min(step, 2.0 * np.pi / top / POINTS_PER_PERIOD)
@@ -334,26 +334,20 @@ def time_grid(top: float, ramp: float, duration: float) -> Grid:
 
 
 def ramped(force: np.ndarray, rate: np.ndarray, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
-    """The forces with the square of the ramp, as they go with the square of the amplitude."""
-    ramp = grid.ramp
-    if ramp <= 0:
-        return force, rate
+    """Forces multiplied by the square of the ramp."""
     t = grid.begin + grid.step * np.arange(grid.points)
-    x = np.pi * np.minimum(t, ramp) / ramp
-    r, r_dot = 0.5 * (1.0 - np.cos(x)), np.where(t < ramp, 0.5 * np.pi / ramp * np.sin(x), 0.0)
-    rate = (r**2)[:, None] * rate + (2.0 * r * r_dot)[:, None] * force
-    return (r**2)[:, None] * force, rate
+    return with_ramp(t, grid.ramp, force, rate, power=2)
 
 
 def warn_coarse_drift(drift: DriftTable, beta: np.ndarray) -> None:
-    """Warn when the headings of the drift data are too far apart for those of the waves."""
+    """Warn if the headings of the drift data are too coarse for those of the waves."""
     known = drift.mean or (None if drift.difference is None else diagonal(drift.difference))
     if known is not None:
         warn_coarse(known.direction, np.asarray(known.force), beta, "drift data")
 
 
 def warn_outside(drift: DriftTable, omega: np.ndarray, energy: np.ndarray) -> None:
-    """Warn when a part of the sea lies outside the drift data."""
+    """Warn of sea energy outside the drift data."""
     known = drift.mean or drift.difference
     assert known is not None
     outside = ~cells(known.omega, omega)[2]

@@ -76,7 +76,7 @@ def closed_panels(body: Body) -> Panels:
 
 
 def with_mesh_displacement(system: System, names: tuple[str, ...]) -> System:
-    """Bodies of mass "displacement" weigh what their panels displace, so that they rest."""
+    """Bodies of mass "displacement" get the mass displaced by their panels."""
     bodies = []
     for body in system.bodies:
         if body.name in names and body.mass == DISPLACEMENT:
@@ -94,7 +94,6 @@ def with_mesh_displacement(system: System, names: tuple[str, ...]) -> System:
 
 
 def build_hulls(system: System, layout: Layout, names: tuple[str, ...]) -> Hulls:
-    """The effect of nonlinear hulls."""
     bodies = [system.body(name) for name in names]
     triangles = _triangles(bodies, np.array([body.reference for body in bodies]))
     return Hulls(
@@ -107,7 +106,7 @@ def build_hulls(system: System, layout: Layout, names: tuple[str, ...]) -> Hulls
 
 
 def hull_notes(system: System, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Warnings about members on bodies whose hull may hold them already."""
+    """Warnings about members on bodies whose hull may contain them already."""
     return tuple(
         f"member '{force.name}' and the hull of body '{force.feels_pressure_on}' both feel the "
         "pressure of the waves; if the hull holds the member, set inertia=False and buoyancy=False."

@@ -35,7 +35,7 @@ class Triangles:
 
 @pytree()
 class Wetted:
-    """What the water does to each body, in world axes about its reference point."""
+    """Water pressure loads on each body, in world axes about its reference point."""
 
     wrench: Array  # (b, 6)
     volume: Array  # (b,) under the surface, m^3
@@ -45,7 +45,7 @@ class Wetted:
 def _ordered(
     low: tuple[Array, ...], high: tuple[Array, ...], xp: ModuleType
 ) -> tuple[tuple[Array, ...], tuple[Array, ...], Array]:
-    """Two corners with the lower one first, and whether they were exchanged."""
+    """Two corners, the lower one first, and whether they were swapped."""
     swap = low[0] > high[0]
     first = tuple(xp.where(swap, b, a) for a, b in zip(low, high, strict=True))
     second = tuple(xp.where(swap, a, b) for a, b in zip(low, high, strict=True))
@@ -94,7 +94,6 @@ def place(p: Array, R: Array, x: Array) -> tuple[Array, Array, Array]:
 
 
 def places(hull: Triangles, p: Array, R: Array) -> tuple[Array, Array, Array]:
-    """World coordinates x, y, z of the vertices, (b, v) each."""
     xp = namespace(p, R)
     found = [place(p[i], R[i], hull.vertices[i]) for i in range(len(p))]
     return tuple(xp.stack(part) for part in zip(*found, strict=True))
@@ -132,8 +131,6 @@ def wetted(
 
 
 class Panels(NamedTuple):
-    """Triangles of one body, with elevation and dynamic pressure head at the vertices (v,)."""
-
     corner: Array  # (3, t)
     point: Array  # (3, 3, t)
     area: Array  # (3, t)
@@ -164,7 +161,6 @@ def pressed(hull: Panels, p: Array, R: Array, rho_g: Array) -> Array:
 
 
 def under_water(hull: Panels, p: Array, R: Array) -> Array:
-    """Volume under the incident surface [m^3]."""
     xp = namespace(p, R)
 
     def panel(corner: Array, point: Array, area: Array) -> tuple[Array, ...]:
@@ -200,7 +196,6 @@ def _up(R: Array, area: Array) -> Array:
 
 
 def _picked(field: Array, corner: Array, xp: ModuleType) -> list[Array]:
-    """Values at the three corners."""
     # clipping the numbers, which are all in range, saves XLA a test of each of them
     return [xp.take(field, corner[i], mode="clip") for i in range(3)]
 
@@ -216,7 +211,7 @@ def _load(share: tuple[Array, ...], point: Array, area: Array) -> tuple[Array, .
 
 
 def _turned(R: Array, load: Sequence[Array], xp: ModuleType) -> Array:
-    """Force and moment of a body from body to world axes."""
+    """Rotate force and moment from body to world axes."""
     return xp.stack(
         [
             R[i, 0] * row[0] + R[i, 1] * row[1] + R[i, 2] * row[2]
@@ -244,7 +239,7 @@ class Hulls(PreparedForSea):
     radius: float  # of the farthest point of any hull from its reference point, m
 
     def in_sea(self, model: Model, waves: RealisedSea, padded: bool = False) -> Hulls:
-        """The same in a realised sea, expanded about the bodies where that is quicker."""
+        """The effect in a realised sea, expanded about the bodies where that is faster."""
         near = waves
         if isinstance(waves, Components) and waves.is_known and known(model.water.depth):
             near = local_waves(waves, self.radius, model.water)
@@ -288,7 +283,7 @@ class Hulls(PreparedForSea):
             return (pressed(Panels(*panels), p, R, rho_g),)
 
         def shown(p: Array, R: Array, *parts: Array) -> tuple[Array, Array]:
-            """Volume, and the wrench without the dynamic pressure."""
+            """Volume, and the wrench without dynamic pressure."""
             panels = Panels(*parts)
             return under_water(panels, p, R), pressed(panels._replace(head=None), p, R, rho_g)
 

@@ -92,7 +92,7 @@ def wet_bodies(system: System, data: xr.Dataset) -> list[str]:
 
 
 def with_rotation_centers(system: System, data: xr.Dataset) -> System:
-    """Bodies without a reference point of their own take that of the data."""
+    """Bodies without a reference point take that of the data."""
     if "rotation_center" not in data:
         return system
     bodies = []
@@ -107,7 +107,6 @@ def with_rotation_centers(system: System, data: xr.Dataset) -> System:
 
 
 def check_water(system: System, data: xr.Dataset) -> None:
-    """Density, gravity and depth of data and system must agree."""
     water = system.water
     for name, described in (("rho", water.rho), ("g", water.g), ("water_depth", water.depth)):
         if name not in data:
@@ -125,7 +124,7 @@ def check_water(system: System, data: xr.Dataset) -> None:
 
 
 class BodyOrder:
-    """Places data with labels body__Dof into 6N arrays in the model's order."""
+    """Maps data with labels body__Dof to 6N arrays in the model's order."""
 
     def __init__(self, layout: Layout, data: xr.Dataset, shift: dict[str, np.ndarray]) -> None:
         labels = [f"{body}__{dof}" for body in layout.bodies for dof in DOFS]
@@ -167,7 +166,7 @@ class BodyOrder:
 
 
 def _warn_of_missing(order: BodyOrder, wet: Sequence[str], moves: np.ndarray) -> None:
-    """Bodies that move in a degree of freedom that their data do not have."""
+    """Warn of DOFs in which bodies move but have no data."""
     names = [label for label, there in zip(order.labels, moves, strict=True) if there]
     missing = [x for x in names if x not in order.take and x.rpartition("__")[0] in wet]
     if missing:
@@ -232,7 +231,7 @@ def build_hydro(
 
 
 def hull_reach(system: System, layout: Layout) -> np.ndarray:
-    """How far every hull reaches above or below the water, the smaller of both (N,) [m]."""
+    """Distance that every hull extends above or below the water, the smaller of both (N,) [m]."""
     reach = np.full(layout.n_bodies, np.inf)
     for i, name in enumerate(layout.bodies):
         body = system.body(name)
@@ -245,7 +244,7 @@ def hull_reach(system: System, layout: Layout) -> np.ndarray:
 
 
 def _reach_of(hull: Hull, up: tuple[float, ...]) -> float:
-    """How far a hull reaches above or below the water [m], `up` in its own axes."""
+    """Distance that a hull extends above or below the water [m]; `up` in its own axes."""
     from swelltree.describe.bodies.hull_panels import hull_panels
 
     z = hull_panels(hull).vertices @ np.array(up)
@@ -302,7 +301,7 @@ def _table(order: BodyOrder, data: xr.Dataset, mean: Pose, water: Water) -> Tabl
 def _without_froude_krylov(
     system: System, layout: Layout, mean: Pose, table: Table, names: tuple[str, ...]
 ) -> tuple[Table, list[str]]:
-    """The table with the excitation that nonlinear hulls leave to linear theory."""
+    """The table with the part of the excitation that nonlinear hulls leave to linear theory."""
     from swelltree.hydro.froude_krylov.build import SAME_HULL, linear_froude_krylov
 
     remaining, notes = table.excitation.copy(), []
@@ -352,7 +351,7 @@ def at_frequency(table: Table, omega: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def moving_dofs(model: Model) -> np.ndarray:
-    """Which of the 6N body velocities the joints let move, found at positions about the start."""
+    """Which of the 6N body velocities the joints allow, found at positions near the start."""
     layout = model.layout
     rng = np.random.default_rng(0)
     unit = np.zeros(layout.n_positions)
@@ -364,7 +363,7 @@ def moving_dofs(model: Model) -> np.ndarray:
 
 
 def moving_at(model: Model, pose: Pose) -> np.ndarray:
-    """Which of the 6N body velocities the joints let move in one pose: those of small motions."""
+    """Which of the 6N body velocities the joints allow in one pose: those of small motions."""
     P = velocity_matrix(*tree_blocks(model, pose, joint_frames(model, pose)))
     return np.abs(P).max(axis=1, initial=0.0) > 1e-9
 
@@ -393,7 +392,7 @@ def with_fitted_memory(model: Model, options: NamedValues, free: np.ndarray) -> 
 
 @dataclass(frozen=True)
 class _Fit:
-    """A fit of the memory and what it does to the bodies."""
+    """A fit of the radiation memory and its effect on the motions."""
 
     model: RadiationModel
     said: Said  # warnings about the data
@@ -402,7 +401,7 @@ class _Fit:
 
     @property
     def motion_error(self) -> float:
-        """Size of the largest error of the motions."""
+        """Maximum error of the motions."""
         return self.motions.size
 
 
@@ -495,7 +494,7 @@ def _best_fit(
     options: NamedValues,
     motions: Callable[[Table], SmallMotions],
 ) -> tuple[_Fit, float]:
-    """The first fit whose motions are near enough, else the best; error of corrected data."""
+    """The first fit with sufficient accuracy of motions, else the best; error of corrected data."""
     from swelltree.hydro.linear.fits import recent_fit
 
     pick = np.ix_(np.arange(len(table.omega)), live, live)
@@ -537,7 +536,7 @@ def _judge(
     W: np.ndarray,
     motions: Callable[[Table], SmallMotions],
 ) -> tuple[SmallMotions, float]:
-    """Motions with the data that were fitted, and how far those with the data as given are off."""
+    """Error of the motions with fitted data, and the deviation of these from the original data."""
     assert built.data is not None
     omega, A, B = built.data
     rows = np.searchsorted(apart.omega, omega - 1e-9)
@@ -562,7 +561,7 @@ def _judge(
 
 
 def _at_rows(table: Table, rows: np.ndarray) -> Table:
-    """The data at some of their frequencies."""
+    """The data at selected frequencies."""
     return replace(
         table,
         omega=table.omega[rows],
@@ -573,14 +572,14 @@ def _at_rows(table: Table, rows: np.ndarray) -> Table:
 
 
 def _most_states(dofs: int) -> int:
-    """Order up to which a first fit goes by itself."""
+    """Maximum order of the first fit."""
     from swelltree.hydro.radiation.fit import PER_FREEDOM
 
     return max(PER_FREEDOM * dofs, 40)
 
 
 def _no_memory(moves: np.ndarray, size: np.ndarray) -> str:
-    """Why there is no radiation memory."""
+    """Reason for no radiation memory."""
     if not moves.any():
         return "radiation: the joints hold all bodies of the data, so there is no memory."
     if size.any():
@@ -592,7 +591,7 @@ def _no_memory(moves: np.ndarray, size: np.ndarray) -> str:
 
 
 def kernel_memory(table: Table, moves: np.ndarray, step: float) -> tuple[Convolution | None, str]:
-    """The kernel at multiples of half a step, on the dofs that move and radiate."""
+    """Kernel at multiples of half a step, for the DOFs that move and radiate."""
     from swelltree.hydro.radiation.damping_band import damping_scale
     from swelltree.hydro.radiation.memory import radiation_kernel
     from swelltree.hydro.radiation.spikes import jumps
@@ -639,10 +638,7 @@ def _hydrostatics(
     """Buoyancy in the mean pose (N, 6) and stiffness of buoyancy alone (6N, 6N)."""
     N, water = layout.n_bodies, system.water
     buoyancy, G = np.zeros((N, 6)), np.zeros((6 * N, 6 * N))
-    # all of it may be unknown (NaN); `compile` rejects a part
-    specified = "hydrostatic_stiffness" in data and bool(
-        np.isfinite(data["hydrostatic_stiffness"].values).any()
-    )
+    specified = _has_stiffness(data)
     if specified:
         G = order.matrix(data["hydrostatic_stiffness"])
     for name in wet:
@@ -679,8 +675,26 @@ def _hydrostatics(
     return buoyancy, G
 
 
+def _has_stiffness(data: xr.Dataset) -> bool:
+    # all of it may be unknown (NaN); `compile` rejects a part
+    name = "hydrostatic_stiffness"
+    return name in data and bool(np.isfinite(data[name].values).any())
+
+
+def mass_is_load(system: System, data: xr.Dataset | None) -> set[str]:
+    """Masses that feed the buoyancy too, because the data give no displacement ("float.mass")."""
+    if data is None or not _has_stiffness(data):
+        return set()
+    needed = ("displaced_volume", "center_of_buoyancy")
+    return {
+        f"{name}.mass"
+        for name in wet_bodies(system, data)
+        if any(_value(data, key, name) is None for key in needed)
+    }
+
+
 def _data_mass(data: xr.Dataset, body: str) -> float | None:
-    """The mass whose weight is in the stiffness of `run_bem`; None where it is not given."""
+    """Mass whose weight is in the stiffness of `run_bem`; None if unknown."""
     if data["hydrostatic_stiffness"].attrs.get("weight") != "included":
         return None
     label = f"{body}__Heave"
@@ -703,7 +717,7 @@ def _lift(water: Water, volume: float, arm: np.ndarray) -> np.ndarray:
 
 
 def weight_stiffness(weight: float, arm: np.ndarray) -> np.ndarray:
-    """Stiffness that a weight at `arm` from the reference point puts into rotations (6, 6)."""
+    """Stiffness of rotations due to a weight at `arm` from the reference point (6, 6)."""
     x, y, z = arm
     G = np.zeros((6, 6))
     G[3, 3] = G[4, 4] = -weight * z

@@ -42,16 +42,16 @@ class RadiationMemory:
 
     @property
     def fitted(self) -> Memory | None:
-        """Its form with states, where it has one."""
+        """State-space form of the memory, if it has one."""
         return None
 
     @property
     def required_step(self) -> float | None:
-        """Step that it was made for and must be stepped by [s]; None: any."""
+        """Step that the kernel was sampled for [s]; None: any."""
         return None
 
     def start(self) -> Tree:
-        """Before any motion."""
+        """Initial state."""
         raise NotImplementedError
 
     def force_at(self, t: Array, v: Array, chi: Tree) -> Array:
@@ -59,16 +59,16 @@ class RadiationMemory:
         raise NotImplementedError
 
     def rate(self, chi: Tree, v: Array) -> Tree:
-        """Rate of what is remembered."""
+        """Rate of the states."""
         raise NotImplementedError
 
     def after_step(self, t: Array, v: Array, chi: Tree) -> Tree:
-        """What is remembered after a step, beside what the rate has changed."""
+        """State after a step."""
         return chi
 
     @property
     def records(self) -> bool:
-        """Does it change after every step (`after_step`)?"""
+        """Whether the state changes after every step (`after_step`)."""
         return False
 
 
@@ -86,25 +86,25 @@ class WaveForce:
         raise NotImplementedError
 
     def flat(self) -> WaveForce:
-        """Those of a sea of height zero, where all shapes can stay."""
+        """Loads of a sea of zero height with the same array shapes."""
         return self
 
     def scaled(self, fraction: Array) -> WaveForce:
-        """A fraction of them."""
+        """The loads scaled by a fraction."""
         raise NotImplementedError
 
     def filled_up(self, count: int) -> WaveForce:
-        """The same with room for so many points in time, where they are on such points."""
+        """The loads padded to a number of points in time."""
         return self
 
     @property
     def good_until(self) -> float:
-        """Time up to which steps may go [s]."""
+        """Time up to which loads are available [s]."""
         return np.inf
 
     @property
     def follows_bodies(self) -> bool:
-        """Do they know where the bodies are, or how they are turned?"""
+        """Whether the loads depend on the position or heading of the bodies."""
         return True
 
 
@@ -119,7 +119,7 @@ class WaveLoads(WaveForce):
 
     @property
     def good_until(self) -> float:
-        """Time up to which steps may go [s]."""
+        """Time up to which loads are available [s]."""
         return good_until(self)
 
     def acting(self, t: Array, place: Array, psi: Array | None) -> Array:
@@ -144,10 +144,19 @@ class WaveLoads(WaveForce):
 
 
 class Window(NamedTuple):
-    """A part of an endless run: a time in it [s], and how many points a grid has."""
+    """Window of an endless run: a time in it [s], and the number of grid points."""
 
     time: float
     points: int
+
+
+LONG = 2**16  # points of a grid: longer ones take less memory than to the next power of two
+
+
+def grid_points(duration: float, step: float) -> int:
+    """Points of a grid for a run, of few different numbers: runs share compiled programs."""
+    power = 2 ** int(np.ceil(np.log2(duration / step + 4)))
+    return power if power <= LONG else LONG // 2 * int(np.ceil((duration / step + 4) / (LONG // 2)))
 
 
 MARGIN = 8  # one of so many points of a window lies before its time, another at its end
@@ -159,7 +168,7 @@ def grid_begin(window: Window, step: float) -> float:
 
 
 def good_until(loads: WaveLoads | TurningLoads) -> float:
-    """Time up to which steps may go with loads on a grid [s]; schemes look ahead."""
+    """Time up to which gridded loads are available [s]."""
     rows = len(loads.force)
     return float(loads.begin) + float(loads.step) * (rows - rows // MARGIN)
 

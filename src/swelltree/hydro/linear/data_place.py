@@ -31,7 +31,7 @@ FLATTEST = 0.05  # of the size: a draft below it is not a draft (a centre of buo
 
 
 class Moved(NamedTuple):
-    """How far a body is from the pose of its data."""
+    """Displacement of a body from the pose of its data."""
 
     body: str
     yaw: float  # rad
@@ -91,7 +91,7 @@ def _tilt(R: np.ndarray) -> float:
 
 
 def _moved(body: Body, data: xr.Dataset, system: System) -> Moved | None:
-    """How far a body is from its data, by what they state: pose, axes, centre of mass."""
+    """Displacement of a body from its data: pose, axes, centre of mass."""
     place, axes = _point(data, "body_position", body.name), _point(data, "body_axes", body.name)
     size = _size(body, data, system)
     if axes is None:
@@ -152,7 +152,7 @@ def _by_mass(body: Body, data: xr.Dataset, size: float, about_z: np.ndarray) -> 
 
 
 def _warn_of_turned(body: Body) -> None:
-    """Files do not state the heading of their bodies: a rotated body may not match them."""
+    """Warn that files do not state the heading of their bodies."""
     R = body.rotation_matrix
     tilt, yaw = np.degrees(_tilt(R)), np.degrees(np.arctan2(R[1, 0], R[0, 0]))
     if abs(R - np.eye(3)).max() <= SAME_ANGLE:
@@ -166,14 +166,14 @@ def _warn_of_turned(body: Body) -> None:
 
 
 def _height(body: Body, data: xr.Dataset, size: float) -> float:
-    """Draft of a box with the body's centre of buoyancy, at most the size [m]."""
+    """Draft of a box with the body's centre of buoyancy, limited by the size [m]."""
     center = _point(data, "center_of_buoyancy", body.name)
     draft = size if center is None else 2.0 * abs(float(center[2]))
     return min(draft, size) if draft > FLATTEST * size else size
 
 
 def _at_its_draft(body: Body, data: xr.Dataset) -> bool:
-    """Whether hull or reference point show that the body is where the data were made."""
+    """Whether hull or reference point show that the body is at the draft of its data."""
     volume, center = (_point(data, x, body.name) for x in ("displaced_volume", "rotation_center"))
     if body.hull is not None and volume is not None and volume > 0:
         return True  # `_check_hull` compares them
@@ -184,7 +184,7 @@ def _at_its_draft(body: Body, data: xr.Dataset) -> bool:
 
 
 def _check_level(moved: Moved, system: System) -> None:
-    """Draft and trim are those of the data."""
+    """Reject another draft or trim than that of the data."""
     again = "Describe the body there, or compute data with run_bem as it is."
     if abs(moved.offset[2]) > SAME_DRAFT * moved.size:
         here = float(system.body(moved.body).position[2])
@@ -202,7 +202,7 @@ def _check_level(moved: Moved, system: System) -> None:
 
 
 def _check_together(first: Moved, other: Moved) -> None:
-    """Bodies that interact keep their arrangement."""
+    """Reject changed arrangements of interacting bodies."""
     apart = np.hypot(*(other.offset - first.offset)[:2])
     turned = abs((other.yaw - first.yaw + np.pi) % (2 * np.pi) - np.pi)
     if apart > SAME_PLACE * max(first.size, other.size) or turned > SAME_ANGLE:
@@ -214,7 +214,7 @@ def _check_together(first: Moved, other: Moved) -> None:
 
 
 def _check_hull(body: Body, data: xr.Dataset, moved: Moved | None) -> None:
-    """The hull displaces what the data say, and there."""
+    """Reject hulls whose displacement differs from the data."""
     volume = _point(data, "displaced_volume", body.name)
     if body.hull is None or volume is None or not volume > 0:
         return

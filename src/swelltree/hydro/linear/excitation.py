@@ -38,7 +38,7 @@ def interpolated(x: np.ndarray, y: np.ndarray, at: np.ndarray) -> np.ndarray:
 
 
 def _splines(x: np.ndarray, y: np.ndarray) -> tuple[CubicSpline, ...]:
-    """Splines of the real and imaginary parts; those of the last few arrays are kept."""
+    """Cubic splines of real and imaginary parts, cached for the latest arrays."""
     for own_x, own_y, result in SPLINES:
         if own_y is y and own_x is x:
             return result
@@ -91,7 +91,7 @@ def excitation_at(
 
 
 def in_band(table: Table, waves: Components) -> np.ndarray:
-    """Which components the data cover; the others are left out, and rejected where they matter."""
+    """Components covered by the data; others are dropped, and rejected if they matter."""
     low, high = float(table.omega[0]), float(table.omega[-1])
     inside, part = covered_by(low, high, waves)
     if part > NEGLIGIBLE:
@@ -132,7 +132,7 @@ class DataExcitation:
     yaw: Array | None  # (N,) of the bodies from where the data hold; None: fixed axes
 
     def __call__(self, omega: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Per metre of a crest at the origin, exp(-iwt), world axes, (c, 6N)."""
+        """Force per metre of wave amplitude at the origin, exp(-iwt), world axes, (c, 6N)."""
         k = dispersion(omega, float(self.water.depth), float(self.water.g))
         yaw = None if self.yaw is None else np.asarray(self.yaw)
         return excitation_at(self.table, omega, beta, np.asarray(k), yaw=yaw)
@@ -142,7 +142,6 @@ class DataExcitation:
         return in_band(self.table, waves)
 
     def wet(self) -> np.ndarray:
-        """Which bodies the sea acts on, (N,) bool."""
         size = np.abs(np.asarray(self.table.excitation)).max(axis=(0, 1), initial=0.0)
         return size.reshape(-1, 6).max(axis=1) > 0
 
@@ -151,7 +150,7 @@ class DataExcitation:
 
 
 class Record(NamedTuple):
-    """Components whose elevation is sampled; amplitudes are those at the origin."""
+    """Components with sampled elevation; amplitudes are those at the origin."""
 
     omega: np.ndarray
     amplitude: np.ndarray
@@ -195,7 +194,7 @@ def excitation_kernel(
 
 
 def look_ahead(lag: np.ndarray, k: np.ndarray, part: float = 1e-2) -> float:
-    """Time by which the kernel runs ahead of the elevation [s]; before it k is a trifle."""
+    """Time by which the kernel precedes the elevation [s]; it is negligible before."""
     size = np.abs(k / np.maximum(np.abs(k).max(axis=0), 1e-300)).max(axis=1)
     early = lag[(size > part) & (lag < 0)]
     return float(-early.min()) if early.size else 0.0
@@ -233,7 +232,7 @@ def convolved_loads(
 
 @pytree()
 class Past:
-    """Velocities at the last L steps, the newest first, and the time of the newest."""
+    """Velocities at the last L steps, newest first, and the time of the newest."""
 
     velocity: Array  # (L, m)
     time: Array  # s
@@ -281,11 +280,9 @@ class Convolution(RadiationMemory):
         return (place * force[None, :]).sum(1)
 
     def rate(self, chi: Past, v: Array) -> Past:
-        """A record of past velocities rests during a step."""
         return Past(0.0 * chi.velocity, 0.0 * chi.time)
 
     def after_step(self, t: Array, v: Array, chi: Past) -> Past:
-        """The newest velocity first."""
         xp = namespace(v)
         newest = v[np.array(self.live)][None]
         return Past(xp.concatenate([newest, chi.velocity[:-1]]), t + 0.0 * chi.time)

@@ -74,7 +74,6 @@ class SmallMotions:
         self.judged = moving > MOVES * moving.max(initial=0.0)
 
     def projected(self, matrices: np.ndarray) -> np.ndarray:
-        """Matrices of all bodies (..., 6N, 6N) on the free velocities."""
         return self.P.T @ matrices @ self.P
 
     def _impedance(
@@ -86,7 +85,6 @@ class SmallMotions:
         return -(w**2) * (self.M + A) - 1j * w * (self.C + B) + self.K
 
     def _forces(self, omega: np.ndarray) -> Complex[np.ndarray, "w f d"]:
-        """Forces of every heading on the free velocities."""
         k = np.asarray(dispersion(omega, self.water.depth, self.water.g))
         direction = self.table.direction
         pairs = (x.ravel() for x in np.meshgrid(k, direction, indexing="ij"))
@@ -164,13 +162,13 @@ def _matrices(
 
 
 def _between(rows: np.ndarray) -> np.ndarray:
-    """The frequencies with further ones between them."""
+    """The frequencies with additional ones between them."""
     part = np.arange(BETWEEN) / BETWEEN
     return np.append((rows[:-1, None] + np.diff(rows)[:, None] * part).ravel(), rows[-1])
 
 
 def _near_peaks(omega: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Frequencies beside every maximum of a motion."""
+    """Frequencies near every maximum of a motion."""
 
     def adjacent() -> Iterator[np.ndarray]:
         size = np.abs(y).reshape(omega.size, -1)

@@ -42,7 +42,7 @@ def yaw(mean: Pose, pose: Pose) -> Array:
 
 
 def turned(psi: Array, x: Array) -> Array:
-    """Three-vectors in rows (N, ..., 3) turned by the yaw of each body."""
+    """Three-vectors (N, ..., 3) rotated by the yaw of each body."""
     xp = namespace(psi, x)
     psi = psi.reshape(-1, *(1,) * (x.ndim - 2))
     c, s = xp.cos(psi), xp.sin(psi)
@@ -50,12 +50,12 @@ def turned(psi: Array, x: Array) -> Array:
 
 
 def turned_six(psi: Array, x: Array) -> Array:
-    """Both halves of six-vectors (N, 6) turned by the yaw of each body."""
+    """Both halves of six-vectors (N, 6) rotated by the yaw of each body."""
     return turned(psi, x.reshape(-1, 2, 3)).reshape(x.shape)
 
 
 def mean_yaw(internal: InternalState) -> Array | None:
-    """Mean yaw of every body (N,), None where the frame is fixed."""
+    """Mean yaw of every body (N,); None if the frame is fixed."""
     return internal.elements.get(KIND)
 
 
@@ -79,7 +79,7 @@ def out_of_axes(psi: Array | None, x: Array) -> Array:
 
 
 def unturned(psi: Array | None, mean: Pose, pose: Pose) -> Pose:
-    """Pose of the bodies seen in the axes of their frames, about the mean place."""
+    """Pose of the bodies relative to the yaw frames, about the mean position."""
     if psi is None:
         return pose
     xp = namespace(psi, pose.p)
@@ -102,7 +102,7 @@ def turned_matrix(psi: Array, A: Array) -> Array:
 
 @pytree("names")
 class FollowingFrame(ChangesModel, HasEquilibriumStates):
-    """Mean yaw of every body as a state, and the wrench of the turning added mass."""
+    """Mean yaw of every body as a state, and the wrench due to the rotating added mass."""
 
     kind: ClassVar[str] = KIND
     mean: Pose
@@ -116,21 +116,19 @@ class FollowingFrame(ChangesModel, HasEquilibriumStates):
         return model.replace(added_mass=turned_matrix(internal.elements[KIND], model.added_mass))
 
     def internal_start(self) -> Array:
-        """No yaw from the mean pose."""
         return np.zeros(self.mean.p.shape[0])
 
     def equilibrium_states(self, states: Array, pose: Pose) -> Array:
-        """The yaw of the bodies there."""
         return yaw(self.mean, pose)
 
     def internal_rate(self, model: Model, now: Instant) -> Array:
-        """Rate of the mean yaw; whole turns count."""
+        """Rate of the mean yaw."""
         xp = namespace(now.motion.pose.p)
         off = yaw(self.mean, now.motion.pose) - now.internal.elements[KIND]
         return xp.arctan2(xp.sin(off), xp.cos(off)) / self.time
 
     def loads(self, model: Model, now: Instant) -> Loads:
-        """Wrench from the turning of the frame; `model` has its added mass turned already."""
+        """Wrench due to the rotating frame; the model's added mass is rotated already."""
         xp = namespace(now.motion.pose.p)
         v = now.motion.v
         rate = self.internal_rate(model, now)[:, None]
@@ -141,7 +139,7 @@ class FollowingFrame(ChangesModel, HasEquilibriumStates):
 
 
 def follows_yaw(model: Model) -> bool:
-    """Do the axes of the hydro data follow the mean yaw of the bodies?"""
+    """Whether the hydrodynamic axes follow the mean yaw of the bodies."""
     return model.effect(FollowingFrame) is not None
 
 
@@ -149,7 +147,7 @@ def follows_yaw(model: Model) -> bool:
 
 
 def welded_sets(layout: Layout) -> list[int]:
-    """For every body the first one of those it is welded to, itself where there is none."""
+    """For every body the first body of its welded group."""
     lead = list(range(layout.n_bodies))
     loose = {dof.joint for dof in layout.dofs}
     # the joints of the tree come first; one without a DOF is a weld
@@ -164,7 +162,7 @@ def welded_sets(layout: Layout) -> list[int]:
 
 
 def welded_motion(layout: Layout, mean: Pose) -> np.ndarray:
-    """T (6N, 6N): columns of bodies that follow another are zero."""
+    """T (6N, 6N): columns of welded followers are zero."""
     T = np.zeros((6 * layout.n_bodies,) * 2)
     p = np.asarray(mean.p)
     for i, first in enumerate(welded_sets(layout)):

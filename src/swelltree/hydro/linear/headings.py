@@ -33,7 +33,7 @@ MANY = 40  # frequencies at which headings are left out
 
 @pytree("harmonics")
 class Headings:
-    """Headings of data and the curve through them."""
+    """Headings of data and the interpolating curve through them."""
 
     first: Array  # rad, where the covered range begins
     covered: Array  # rad, its length; a whole turn when the data go all around
@@ -77,7 +77,7 @@ def basis(headings: Headings, beta: Array) -> Array:
 
 
 def within(headings: Headings, beta: Array) -> Array:
-    """The headings, those outside the data moved to the nearest end of them [rad]."""
+    """Headings clipped to the range of the data [rad]."""
     xp = namespace(beta)
     past = (beta - headings.first) % TURN
     # beyond the middle of the gap the beginning is nearer
@@ -200,5 +200,5 @@ def _harmonics(xp: ModuleType, angle: Array, count: int) -> Array:
 
 
 def middle(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The heading half way between two, along the shorter arc [rad]."""
+    """Mean of two headings along the shorter arc [rad]."""
     return first + 0.5 * ((second - first + np.pi) % TURN - np.pi)

@@ -27,6 +27,7 @@ from swelltree.hydro.linear.data import (
     Window,
     displacement,
     grid_begin,
+    grid_points,
 )
 from swelltree.hydro.linear.excitation import (
     DataExcitation,
@@ -43,6 +44,7 @@ from swelltree.model.effect import Instant, LinearForm, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose
 from swelltree.spatial.rotations import apply
+from swelltree.waves.ramp import ramped
 from swelltree.waves.spectral_lines import sum_and_rate
 
 if TYPE_CHECKING:
@@ -76,8 +78,15 @@ class Hydro(HasRadiation, HasCalmForm, HasNonlinearity):
         "drift",
     )
 
+    @property
+    def radiation_data(self) -> tuple[Array, ...]:
+        table = self.table
+        if table is None:
+            return ()
+        return table.omega, table.added_mass, table.radiation_damping, table.added_mass_inf
+
     def in_still_water(self) -> Hydro:
-        """The same with excitation and drift of no size."""
+        """The effect without excitation and drift."""
         waves, drift = (x if x is None else x.flat() for x in (self.waves, self.drift))
         return replace(self, waves=waves, drift=drift)
 
@@ -110,12 +119,12 @@ class Hydro(HasRadiation, HasCalmForm, HasNonlinearity):
         return ""
 
     def without_radiation(self) -> Hydro:
-        """The same without waves and radiation: what linear studies differentiate."""
+        """The effect without waves and radiation, as linear studies differentiate it."""
         none = np.zeros_like(self.damping)
         return replace(self, memory=None, waves=None, damping=none, table=None)
 
     def radiation_sources(self, model: Model) -> RadiationSources:
-        """What is known of radiation: fitted states, data, constant damping."""
+        """Available forms of radiation: fitted states, data, constant damping."""
         data, table = None, self.table
         if table is not None:
             values = (table.omega, table.added_mass, table.radiation_damping, model.added_mass)
@@ -141,18 +150,17 @@ class Hydro(HasRadiation, HasCalmForm, HasNonlinearity):
 
 
 def linear_hydro(model: Model) -> Hydro | None:
-    """The linear hydrodynamics of a model, None for dry systems."""
+    """Linear hydrodynamics of a model; None for dry systems."""
     return model.effect(Hydro)
 
 
 def hydro_table(model: Model) -> Table | None:
-    """Its data in the frequency domain, None without."""
+    """Frequency-domain data of a model, or None."""
     hydro = linear_hydro(model)
     return None if hydro is None else hydro.table
 
 
 def without_table(model: Model) -> Model:
-    """The model as time stepping needs it."""
     hydro = linear_hydro(model)
     if hydro is None or hydro.table is None:
         return model
@@ -160,19 +168,18 @@ def without_table(model: Model) -> Model:
 
 
 def excitation_of(model: Model) -> WaveForce | None:
-    """Its excitation in the sea it is in, None without."""
+    """Excitation in the model's sea, or None."""
     hydro = linear_hydro(model)
     return None if hydro is None else hydro.waves
 
 
 def with_excitation(model: Model, loads: WaveForce) -> Model:
-    """The model with other excitation, where it has hydro data."""
+    """The model with other excitation, if it has hydrodynamic data."""
     hydro = linear_hydro(model)
     return model if hydro is None else model.with_effect(replace(hydro, waves=loads))
 
 
 def without_radiation(model: Model) -> Model:
-    """The model without waves and radiation from data."""
     hydro = linear_hydro(model)
     return model if hydro is None else model.with_effect(hydro.without_radiation())
 
@@ -189,7 +196,7 @@ def wave_loads(
     """Excitation of realised components on a grid from 0 to the duration, or in a window.
 
     The step resolves the highest frequency that the description of the sea allows, whatever was
-    drawn, and the number of points is rounded up to a power of two: other seeds and runs of similar
+    drawn, and the number of points is rounded up (`grid_points`): other seeds and runs of similar
     length share a compiled program.
 
     Args:
@@ -206,7 +213,7 @@ def wave_loads(
     if waves.is_known:
         highest = min(waves.ends[1], highest)
     step = step or float(2.0 * np.pi / highest / POINTS_PER_PERIOD)
-    count = 2 ** int(np.ceil(np.log2(duration / step + 4)))
+    count = grid_points(duration, step)
     begin = 0.0
     if window is not None:
         begin, count = grid_begin(window, step), window.points
@@ -225,13 +232,8 @@ def wave_loads(
         k = np.asarray(waves.wavenumber)[inside]
         F = excitation_at(table, omega, beta, k, amplitude) * amplitude[:, None]
         force, rate = sum_and_rate(omega, F, step, count)
-    t_ramp = float(waves.ramp)
-    if t_ramp > 0:
-        t = begin + step * np.arange(count)
-        x = np.pi * np.minimum(t, t_ramp) / t_ramp
-        r, r_dot = 0.5 * (1.0 - np.cos(x)), 0.5 * np.pi / t_ramp * np.sin(x)
-        r_dot = np.where(t < t_ramp, r_dot, 0.0)
-        grows = t < t_ramp  # behind it both are as they are
-        rate[grows] = r[grows, None] * rate[grows] + r_dot[grows, None] * force[grows]
-        force[grows] *= r[grows, None]
+    duration_of_ramp = float(waves.ramp)
+    t = begin + step * np.arange(count)
+    grows = slice(0, int(np.searchsorted(t, duration_of_ramp)))
+    force[grows], rate[grows] = ramped(t[grows], duration_of_ramp, force[grows], rate[grows])
     return WaveLoads(np.array(step), force, rate, np.array(begin))

@@ -172,7 +172,7 @@ def _refuse_traced(table: Table, method: str, turning: bool) -> None:
 
 
 def _linear_part(table: Table, waves: StreamWave | GridWaves) -> Components:
-    """The first harmonic of a steep wave, whose diffraction stays linear."""
+    """First harmonic of a steep wave; its diffraction stays linear."""
     from swelltree.waves.stream_function import StreamWave, bound_components
 
     if table.remaining is None:
@@ -191,7 +191,7 @@ def _linear_part(table: Table, waves: StreamWave | GridWaves) -> Components:
 
 
 def ready_until(model: Model) -> float:
-    """Time up to which steps may go with the loads of its sea [s]."""
+    """Time up to which the loads of the sea are available [s]."""
     hydro = linear_hydro(model)
     loads = () if hydro is None else (hydro.waves, hydro.drift)
     return min((part.good_until for part in loads if part is not None), default=float("inf"))

@@ -50,7 +50,6 @@ class Memory(RadiationMemory):
 
     @property
     def order(self) -> int:
-        """Number of states."""
         return self.A.shape[0]
 
     @property
@@ -70,7 +69,7 @@ class Memory(RadiationMemory):
     def swinging(
         self, omega: Float[Array, " f"], v: Complex[Array, "f b6 ..."]
     ) -> Complex[Array, "f k ..."]:
-        """States under velocities v exp(+iwt), in numpy."""
+        """Complex amplitude of the states for velocities v exp(+iwt), NumPy."""
         A, B = np.asarray(self.A), np.asarray(self.B)
         resolvent = 1j * np.asarray(omega, float)[:, None, None] * np.eye(self.order) - A
         if v.ndim == 2:
@@ -78,7 +77,7 @@ class Memory(RadiationMemory):
         return np.linalg.solve(resolvent, B @ v)
 
     def transfer(self, omega: Float[Array, " f"]) -> Complex[Array, "f b6 b6"]:
-        """K(iw) = C (iw - A)^-1 B, exp(+iwt), in numpy."""
+        """K(iw) = C (iw - A)^-1 B, exp(+iwt), NumPy."""
         unit = np.eye(self.B.shape[1], dtype=complex)
         units = np.broadcast_to(unit, (len(omega), *unit.shape))
         return np.asarray(self.C) @ self.swinging(omega, units)
@@ -124,19 +123,17 @@ class PrescribedMemoryForce(RadiationMemory):
 
 
 def radiation_memory(model: Model) -> RadiationMemory | None:
-    """The radiation memory of a model, None where it has none."""
     return next((effect.memory for effect in having(model, HasRadiation)), None)
 
 
 def with_radiation_memory(model: Model, memory: RadiationMemory | None) -> Model:
-    """The model with another memory."""
     for effect in having(model, HasRadiation):
         model = model.with_effect(effect.with_memory(memory))
     return model
 
 
 def with_exact_memory(model: Model, step: float) -> Model:
-    """The model whose radiation memory fixed steps of that length carry on exactly."""
+    """The model whose radiation memory is discretised exactly for that step."""
     memory = fitted_memory(model)
     if memory is None or namespace(memory.A) is not np:
         return model
@@ -146,7 +143,7 @@ def with_exact_memory(model: Model, step: float) -> Model:
 
 
 def fitted_memory(model: Model) -> Memory | None:
-    """The radiation memory of a model in its form with states, None where it has none."""
+    """State-space radiation memory of a model, or None."""
     memory = radiation_memory(model)
     return None if memory is None else memory.fitted
 
@@ -187,7 +184,6 @@ class RadiationData:
         return A[0] - self.base, B[0] * min(omega / self.omega[0], 1.0)
 
     def near_rates(self, omega: float) -> tuple[np.ndarray, np.ndarray]:
-        """Their derivatives with frequency."""
         h = 1e-4 * max(omega, self.omega[0])
         (A0, B0), (A1, B1) = self.near(max(omega - h, 0.0)), self.near(omega + h)
         gap = omega + h - max(omega - h, 0.0)
@@ -196,7 +192,7 @@ class RadiationData:
 
 @dataclass(frozen=True)
 class Radiation:
-    """The whole block: what acts at once, and the memory."""
+    """Instantaneous and memory part of radiation."""
 
     added_mass: Array  # (6N, 6N) at infinite frequency, that of the model's mass
     damping: Array  # (6N, 6N) at once
@@ -211,7 +207,7 @@ class Radiation:
         return memory.transfer(omega)
 
     def mass_and_damping(self, omega: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Added mass and damping at frequencies, within the data, (f, 6N, 6N) each."""
+        """Added mass and damping at frequencies within the data, (f, 6N, 6N) each."""
         if self.data is not None:
             A, B = self.data.within(omega)
             return A, B + np.asarray(self.damping)
@@ -222,7 +218,7 @@ class Radiation:
 
 @dataclass(frozen=True)
 class RadiationSources:
-    """What a model knows of its radiation."""
+    """Radiation of a model in all available forms."""
 
     added_mass: Array  # (6N, 6N) at infinite frequency
     damping: Array  # (6N, 6N) of a model of one frequency
@@ -266,7 +262,6 @@ def dry(size: int, added_mass: Array = None) -> Radiation:
 
 
 def check_source(radiation: str) -> None:
-    """A word that is known."""
     if radiation not in SOURCES:
         raise SwelltreeError(
             f"radiation '{radiation}' is not known.{suggest(radiation, SOURCES)} "
@@ -279,14 +274,14 @@ def check_source(radiation: str) -> None:
 
 @pytree("names")
 class KnownRadiation(Effect):
-    """Radiation wrench of every body, as numbers."""
+    """Radiation wrench of every body as given numbers."""
 
     kind: ClassVar[str] = "periodic"
     radiation: Array  # (N, 6)
     names: tuple[str, ...] = ("periodic radiation",)
 
     def loads(self, model: Model, now: Instant) -> Loads:
-        """The wrench, counted as work."""
+        """The wrench, with its work."""
         xp = namespace(now.motion.v)
         wrench = xp.asarray(self.radiation)
         power = (wrench * now.motion.v).sum().reshape(1)

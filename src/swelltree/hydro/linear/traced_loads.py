@@ -15,6 +15,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.linear.data import LEFT_OUT, Table, WaveLoads
 from swelltree.hydro.linear.headings import basis, headings_of, within
 from swelltree.jit import Array, is_traced, jax, jnp
+from swelltree.waves.ramp import ramped
 
 if TYPE_CHECKING:
     from swelltree.waves.airy import Components
@@ -24,7 +25,7 @@ BLOCK = 512  # times that are summed together
 
 
 def refuse_traced_table(table: Table) -> None:
-    """A message for models whose data are traced too."""
+    """Reject models whose data are traced too."""
     if is_traced(table):
         raise SwelltreeError(
             "a sea is given to a model whose hydro data are traced. Let the function close over "
@@ -33,7 +34,7 @@ def refuse_traced_table(table: Table) -> None:
 
 
 def spline(x: np.ndarray, y: np.ndarray, at: Array) -> Array:
-    """Cubic spline through real data along the first axis, at traced places."""
+    """Cubic spline through real data along the first axis, at traced points."""
     from scipy.interpolate import CubicSpline, PPoly
 
     if len(x) >= 4:
@@ -80,10 +81,5 @@ def traced_loads(table: Table, waves: Components, step: float, count: int) -> Wa
     t = step * np.arange(count)
     rows = jax.lax.map(block, jnp.asarray(np.pad(t, (0, -count % BLOCK)).reshape(-1, BLOCK)))
     force, rate = jnp.split(rows.reshape(-1, both.shape[1])[:count], 2, axis=1)
-    T = float(waves.ramp)
-    if T > 0:
-        x = np.pi * np.minimum(t, T) / T
-        r = (0.5 * (1.0 - np.cos(x)))[:, None]
-        r_dot = np.where(t < T, 0.5 * np.pi / T * np.sin(x), 0.0)[:, None]
-        force, rate = r * force, r * rate + r_dot * force
-    return WaveLoads(np.array(step), force, rate, np.zeros(()))
+    loads = ramped(t, float(waves.ramp), force, rate)
+    return WaveLoads(np.array(step), *loads, np.zeros(()))

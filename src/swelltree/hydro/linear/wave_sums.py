@@ -16,6 +16,7 @@ import numpy as np
 from swelltree.hydro.linear.data import Table, WaveForce, WaveLoads
 from swelltree.hydro.linear.excitation import excitation_at, in_band
 from swelltree.jit import Array, jax, jnp, pytree
+from swelltree.waves.ramp import ramped
 
 if TYPE_CHECKING:
     from swelltree.waves.airy import Components
@@ -53,7 +54,6 @@ class WaveSums(WaveForce):
         """
         omega, real, imag = map(jnp.asarray, (self.omega, self.real, self.imag))
         none = jnp.zeros((AT_ONCE, real.shape[1]))
-        length = jnp.where(self.ramp > 0.0, self.ramp, 1.0)
 
         def rows(j: Array) -> tuple[Array, Array]:
             t = begin + self.step * (j + np.arange(AT_ONCE))
@@ -64,11 +64,7 @@ class WaveSums(WaveForce):
                 return force, sums[1] + omega[l] * (imag[l] * c - real[l] * s)
 
             force, rate = jax.lax.fori_loop(0, len(omega), more, (none, none))
-            grows = (t < self.ramp) & (self.ramp > 0.0)
-            x = jnp.pi * jnp.minimum(t / length, 1.0)
-            r = jnp.where(grows, 0.5 * (1.0 - jnp.cos(x)), 1.0)[:, None]
-            change = jnp.where(grows, 0.5 * jnp.pi / length * jnp.sin(x), 0.0)[:, None]
-            return r * force, r * rate + change * force
+            return ramped(t, self.ramp, force, rate)
 
         blocks = -(-count // AT_ONCE)
         force, rate = jax.lax.map(rows, AT_ONCE * jnp.arange(blocks, dtype=float))

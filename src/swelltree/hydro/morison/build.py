@@ -27,7 +27,7 @@ ANGLES = 361  # of wind tables
 
 
 def viscous_groups(system: System, layout: Layout) -> tuple[Effect, ...]:
-    """Groups of all forces of flow past bodies; empty ones are left out."""
+    """All forces of flow past bodies, grouped; empty groups are left out."""
 
     def all_of(cls: type) -> list[Tree]:
         return [force for force in system.forces if isinstance(force, cls)]
@@ -79,7 +79,7 @@ def viscous_groups(system: System, layout: Layout) -> tuple[Effect, ...]:
 def with_added_mass(
     bodies: Bodies, system: System, layout: Layout, groups: tuple[Effect, ...]
 ) -> Bodies:
-    """Bodies with the added mass that turns with them: their own and that of their members."""
+    """Bodies with the added mass that rotates with them: their own and that of their members."""
     A = np.array([dense(system.body(name).added_mass) for name in layout.bodies])
     for group in groups:
         if isinstance(group, MorisonMembers):
@@ -92,7 +92,7 @@ def _bodies(layout: Layout, points: list[Point]) -> tuple[int, ...]:
 
 
 def _members(system: System, layout: Layout, members: list[MorisonMember]) -> MorisonMembers:
-    """Strips of all members, then their end plates where these do anything."""
+    """Strips of all members, and end plates with nonzero coefficients."""
     rows: list[dict[str, Array]] = []
     for number, member in enumerate(members):
         rows += _strips(system, layout, member, number)
@@ -167,7 +167,7 @@ def _strips(
 
 
 def _division(member: MorisonMember) -> tuple[np.ndarray, np.ndarray]:
-    """Edges of the strips and where they act, in parts of the member's length."""
+    """Edges of the strips and their centres, as fractions of the member's length."""
     nodes = np.linspace(0.0, 1.0, member.strips + 1)
     middles = 0.5 * (nodes[1:] + nodes[:-1])
     if member.lumping == "nodes":
@@ -176,7 +176,7 @@ def _division(member: MorisonMember) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _member_mass(system: System, layout: Layout, group: MorisonMembers) -> np.ndarray:
-    """Added mass of the members in body axes (N, 6, 6), of what is wet in still water."""
+    """Added mass of the wet members in still water, body axes (N, 6, 6)."""
     A = np.zeros((layout.n_bodies, 6, 6))
     named = {force.name: force for force in system.forces if isinstance(force, MorisonMember)}
     members = [named[name] for name in group.names]
@@ -220,7 +220,7 @@ def _wind_table(force: WindDrag) -> np.ndarray:
 
 
 def viscous_notes(system: System, wet: list[str]) -> list[str]:
-    """Warnings about members on bodies whose hydro data may hold them already."""
+    """Warnings about members on bodies whose data may contain them already."""
     for name in wet:
         if system.body(name).added_mass:
             raise system.body(name).fail(

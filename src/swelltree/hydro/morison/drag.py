@@ -31,7 +31,7 @@ TINY = 1e-12  # (m/s)^2 under the root, so that drag has a derivative at rest
 
 
 class DragPieces(NamedTuple):
-    """Pieces of drag at one pose, in numpy."""
+    """Drag pieces at one pose, NumPy."""
 
     body: Array  # (k,) depth-first number
     at: Array  # (k, 3) place in the world, m
@@ -43,7 +43,7 @@ class DragPieces(NamedTuple):
 
 
 def size(w: Float[Array, "*k m"]) -> Float[Array, "*k 1"]:
-    """Length of vectors, with a derivative at zero."""
+    """Length of vectors, differentiable at zero."""
     xp = namespace(w)
     return xp.sqrt(dot(w, w) + TINY)[..., None]
 
@@ -68,7 +68,6 @@ class BodyDrags(ExcitedByWaves, HasDrag, Reports):
         return {"body_drag": ("body_drag", self.names, "drag and lift of a body")}
 
     def loads(self, model: Model, now: Instant) -> Loads:
-        """Wrenches and their power."""
         body = np.array(self.body)
         at_point = point_motion(now.motion, body, self.point)
         u = water_at(model, now.t, at_point.position).velocity
@@ -87,7 +86,6 @@ class BodyDrags(ExcitedByWaves, HasDrag, Reports):
         return 0.5 * rho * (along + across)
 
     def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
-        """One piece for each element."""
         body = np.array(self.body)
         at_point = point_motion(motion, body, self.point)
         back = np.asarray(transpose(at_point.rotation))
@@ -110,7 +108,6 @@ class BodyDrags(ExcitedByWaves, HasDrag, Reports):
         )
 
     def without_drag(self) -> BodyDrags:
-        """The same elements, taking no force."""
         return replace(self, drag_area=0.0 * self.drag_area, lift_area=0.0 * self.lift_area)
 
 
@@ -137,7 +134,6 @@ class QuadraticDrags(ExcitedByWaves, HasDrag, Reports):
         return ("waves",) if by_ground else ("waves", "current")
 
     def loads(self, model: Model, now: Instant) -> Loads:
-        """Wrenches and their power."""
         body = np.array(self.body)
         motion = now.motion
         R = motion.pose.R[body]
@@ -152,7 +148,7 @@ class QuadraticDrags(ExcitedByWaves, HasDrag, Reports):
         return Loads(total, 0.0 * power, power, {"wrench": wrench})
 
     def _flow(self, model: Model, t: Array, motion: Motion) -> Array:
-        """Velocity of the fluid that counts, at the reference points (e, 3)."""
+        """Relevant fluid velocity at the reference points (e, 3)."""
         at = motion.pose.p[np.array(self.body)]
         current = np.array([f == "current" for f in self.felt], dtype=float)[:, None]
         water = np.array([f == "water" for f in self.felt], dtype=float)[:, None]
@@ -164,7 +160,6 @@ class QuadraticDrags(ExcitedByWaves, HasDrag, Reports):
         return flow
 
     def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
-        """One piece for each degree of freedom."""
         body = np.repeat(np.array(self.body), 6)
         R = np.asarray(motion.pose.R)[np.array(self.body)]
         T = np.zeros((len(R), 6, 6))  # world to body axes
@@ -184,7 +179,6 @@ class QuadraticDrags(ExcitedByWaves, HasDrag, Reports):
         return (piece,)
 
     def without_drag(self) -> QuadraticDrags:
-        """The same elements, taking no force."""
         return replace(self, damping=0.0 * self.damping)
 
 

@@ -41,7 +41,7 @@ LEVEL = 0.2  # slope below which a strip counts as level
 
 
 class Submergence(NamedTuple):
-    """Of every strip."""
+    """Submergence of every strip."""
 
     wet: Array  # (k,) part under the surface
     head: Array  # (k,) Phi, m
@@ -73,7 +73,7 @@ def submergence(
     s: Float[Array, "k 3"],
     strips: MorisonMembers | Strips,
 ) -> Submergence:
-    """Wet part, stored head and its derivative by the slope of the member."""
+    """Wet part, stored head and its derivative with the slope of the member."""
     xp = namespace(at, surface)
     s_z = s[:, 2]
     depth = surface - at[:, 2] - strips.shift * s_z
@@ -129,7 +129,6 @@ class MorisonMembers(ExcitedByWaves, HasDrag, Reports):
         return {"member": ("member", self.names, "slender member")}
 
     def loads(self, model: Model, now: Instant) -> Loads:
-        """Wrenches and their power."""
         wrench, stored, power = self._by_strip(model, now)
         # by member: energies, and the resultant about the body's reference point
         xp, member = namespace(wrench), np.array(self.member)
@@ -173,7 +172,7 @@ class MorisonMembers(ExcitedByWaves, HasDrag, Reports):
         return wrench, stored, power
 
     def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
-        """Pieces across (two directions) and along the members."""
+        """Drag pieces across (two directions) and along the members."""
         body = np.array(self.body)
         at_point = point_motion(motion, body, self.point)
         at = np.asarray(at_point.position)
@@ -198,7 +197,6 @@ class MorisonMembers(ExcitedByWaves, HasDrag, Reports):
         return tuple(pieces)
 
     def without_drag(self) -> MorisonMembers:
-        """The same members with their inertia only."""
         return replace(self, drag_normal=0.0 * self.drag_normal, drag_axial=0.0 * self.drag_axial)
 
 
@@ -257,7 +255,7 @@ def _quadratic(c: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _split(x: Float[Array, "k 3"], s: Float[Array, "k 3"]) -> tuple[Array, Array]:
-    """Part along s as a number, and the rest."""
+    """Component along s, and the remainder."""
     along = dot(x, s)
     return along, x - along[:, None] * s
 
@@ -288,7 +286,6 @@ class WaterInertia(ExcitedByWaves, Reports):
         return {"water_inertia": ("water_inertia", self.names, "body with added mass of its own")}
 
     def loads(self, model: Model, now: Instant) -> Loads:
-        """Wrenches and their power."""
         body = np.array(self.body)
         motion = now.motion
         v, p, R = motion.v[body], motion.pose.p[body], motion.pose.R[body]

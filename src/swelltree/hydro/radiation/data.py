@@ -160,7 +160,7 @@ def prepare(
 def _within(
     omega: Array, A: Array, B: Array, omega_max: float | None
 ) -> tuple[Array, Array, Array]:
-    """The data between zero and the upper limit, in order of frequency."""
+    """Data between zero and the upper limit, sorted by frequency."""
     keep = np.isfinite(omega) & (omega > 0)
     if omega_max is not None:
         keep &= omega <= omega_max * (1 + 1e-9)
@@ -174,7 +174,7 @@ def _within(
 
 
 def _without_noise(B: Array, unit: Array, notes: list[str]) -> tuple[Array, list[int]]:
-    """The damping without DOFs of which it is noise alone, and these."""
+    """Damping without DOFs that contain noise only, and these DOFs."""
     noisy = _noisy(B / np.outer(unit, unit), unit)
     if noisy:
         notes.append(
@@ -190,7 +190,7 @@ def _without_noise(B: Array, unit: Array, notes: list[str]) -> tuple[Array, list
 def _without_negative(
     omega: Array, A: Array, B: Array, outer: Array, notes: list[str]
 ) -> tuple[Array, Array, Array]:
-    """The data without frequencies at which water pushes: irregular ones and other failures."""
+    """Data without frequencies of negative damping: irregular frequencies and other failures."""
     least = np.linalg.eigvalsh(B / outer)[:, 0]
     bad = least < -NEGATIVE
     if not bad.any() or (~bad).sum() < 4:
@@ -206,7 +206,7 @@ def _without_negative(
 
 
 def _at_infinity(omega: Array, A: Array, B: Array, A_inf: Array | None, notes: list[str]) -> Array:
-    """Added mass at infinite frequency, symmetric: the one given, or by Ogilvie's relation."""
+    """Symmetric added mass at infinite frequency: given, or by Ogilvie's relation."""
     if A_inf is None:
         result = infinite_added_mass(omega, A, B)
         A_inf = result.value
@@ -225,7 +225,7 @@ def _at_infinity(omega: Array, A: Array, B: Array, A_inf: Array | None, notes: l
 
 
 def _undecayed(omega: Array, B: Array) -> list[str]:
-    """A message when the damping is still large at the end of the band."""
+    """Message if the damping is still large at the end of the band."""
     size = np.linalg.norm(B, axis=(1, 2))
     if not size[-1] > 0.1 * size.max():
         return []
@@ -239,7 +239,7 @@ def _undecayed(omega: Array, B: Array) -> list[str]:
 def _without_jumps(
     omega: Array, A: Array, B: Array, unit: Array, notes: list[str]
 ) -> tuple[Array, Array, Array]:
-    """The data without frequencies at which they jump, which are named."""
+    """Data without frequencies with jumps, which are named."""
     off = jumps(omega, A, B, unit)
     bad = off > 0
     if not bad.any():
@@ -273,7 +273,7 @@ def _causal(omega: Array, B: Array, K: Array, weight: Array) -> tuple[Array, lis
 
 
 def _contradiction(omega: Array, gap: Array, A: Array, B: Array, doubtful: list[int]) -> str:
-    """How far the added mass of the model is from that of the data, where the water radiates."""
+    """Deviation of the model's added mass from the data, where the bodies radiate."""
     diagonals: list[Array] = [np.diagonal(v, axis1=1, axis2=2)[:, doubtful] for v in (gap, A, B)]
     weight = np.abs(diagonals[2]) / np.abs(diagonals[2]).sum(axis=0).clip(min=1e-300)
     change = (weight * diagonals[0].imag / omega[:, None]).sum(axis=0)
@@ -286,7 +286,7 @@ def _contradiction(omega: Array, gap: Array, A: Array, B: Array, doubtful: list[
 
 
 def _check(omega: Array, A: Array, B: Array) -> None:
-    """Check shapes and numbers; raise an error that names the first fault."""
+    """Validate shapes and numbers."""
     if omega.ndim != 1 or A.ndim != 3 or A.shape != B.shape or A.shape[0] != omega.size:
         raise SwelltreeError(
             f"radiation data do not belong together: omega {omega.shape}, added mass {A.shape}, "
@@ -311,7 +311,7 @@ def _check(omega: Array, A: Array, B: Array) -> None:
 
 
 def _symmetry(B: Array) -> list[str]:
-    """A message when the damping is not symmetric enough."""
+    """Message if the damping is not symmetric."""
     skew = np.linalg.norm(B - B.transpose(0, 2, 1), axis=(1, 2)).max()
     size = np.linalg.norm(B, axis=(1, 2)).max()
     if size == 0:
@@ -333,7 +333,7 @@ def _symmetry(B: Array) -> list[str]:
 
 
 def _noisy(B: Array, scale: Array) -> list[int]:
-    """DOFs with little radiation that make the damping negative at many frequencies."""
+    """DOFs of little radiation with negative damping at many frequencies."""
     m = scale.size
     kinds = scale.reshape(-1, 2, 3) if m % 6 == 0 else scale.reshape(1, 1, -1)
     size = (kinds / kinds.max(axis=(0, 2), keepdims=True)).ravel()

@@ -29,7 +29,7 @@ __all__ = ["METHODS", "RadiationModel", "fit_radiation"]
 
 
 class MissedFitWarning(SwelltreeWarning):
-    """A fit whose misfit of K is larger than asked for."""
+    """Warning: the misfit of K is larger than requested."""
 
 
 Fit = tuple[StateSpace, Array | None, list[str]]  # matrices, stored energy, messages
@@ -124,7 +124,7 @@ def fit_radiation(
 def _fitted(
     data: RadiationData, error: float, limit: int, method: str, entry_order: int, cache: bool
 ) -> Fit:
-    """A fit of the cache, or a new one."""
+    """Load a fit from the cache or compute it."""
     key = _key(data, error, limit, method, entry_order)
     if cache and (result := _unpacked(stored.load("radiation", key))) is not None:
         return result
@@ -141,7 +141,7 @@ def _fitted(
 
 
 def _misfit(data: RadiationData, fit: Fit) -> float:
-    """Error of a passive fit, but for a constant added mass."""
+    """Error of a passive fit up to a constant added mass."""
     values = reduction.response(*fit[0], data.omega)
     gap = values - data.K
     mass = missing_mass(data.omega, data.weight, -gap)
@@ -158,7 +158,7 @@ METHODS: dict[str, Callable[[RadiationData, float, int, int], Fit]] = {
 
 
 def _key(data: RadiationData, *options: object) -> str:
-    """Name of a fit: the data it works on, its options and the text of the programs."""
+    """Cache key of a fit: data, options and the text of the programs."""
     modules = (passive_fit, passive_form, radiation_methods, reduction, symmetry, vector_fitting)
     programs = [Path(str(module.__file__)).read_bytes() for module in modules]
     return stored.content_key(*programs, data.omega, data.K, data.weight, options)
@@ -171,7 +171,7 @@ def _packed(matrices: StateSpace, storage: Array | None, notes: list[str]) -> di
 
 
 def _unpacked(arrays: dict[str, Array] | None) -> Fit | None:
-    """A fit from the cache; None where there is none or parts of it are missing."""
+    """Load a fit from the cache; None if absent or incomplete."""
     if arrays is None or not {"A", "B", "C", "notes"} <= arrays.keys():
         return None
     matrices = (arrays["A"], arrays["B"], arrays["C"])
@@ -186,7 +186,7 @@ def _finish(
     error: float,
     method: str,
 ) -> RadiationModel:
-    """Physical units, modal states, and the numbers that say how good the model is."""
+    """Physical units, modal states, and error measures."""
     A, B, C = matrices
     (A, B, C), poles, n_pairs, storage, condition = modal_parts(A, B, C, storage)
     band = (float(data.omega[0]), float(data.omega[-1]))

@@ -60,7 +60,7 @@ class InfiniteAddedMass:
 
     @property
     def worst(self) -> float:
-        """Largest scatter on the diagonal."""
+        """Maximum scatter on the diagonal."""
         return float(np.max(np.diagonal(self.scatter)))
 
 
@@ -102,7 +102,7 @@ def radiation_kernel(
 
 
 def _kernel_notes(data: ExtendedDamping, remainder: float, end: float) -> tuple[str, ...]:
-    """What the reader should know; an undecayed band edge is a warning."""
+    """Notes for the user; an undecayed band edge is a warning."""
     notes = [
         f"B continued as omega^{data.low_exponent:.2g} below {data.band[0]:.3g} rad/s and as "
         f"omega^-{data.tail_exponent:.2g} above {data.band[1]:.3g} rad/s; the part above gives "
@@ -153,7 +153,7 @@ def _spherical_bessel(x: Float[Array, "t x"]) -> tuple[Float[Array, "t x"], Floa
 
 
 def _series(square: Array, first: int) -> Array:
-    """What follows 1/first in the series of j_0 (1) and j_1 / x (3), divided by x^2."""
+    """Series of j_0 (1) and j_1 / x (3) after 1/first, divided by x^2."""
     total, terms = np.zeros_like(square), [1.0 / first]
     for n in range(1, SERIES_TERMS):
         terms.append(-terms[-1] / (2 * n * (2 * n + first)))

@@ -96,7 +96,7 @@ def per_entry(
 
 
 def _entries(data: RadiationData, fit: Callable[[int, int], StateSpace]) -> StateSpace:
-    """One small model for every pair of DOFs that radiate together."""
+    """One small model per pair of DOFs that radiate together."""
     parts: list[tuple[int, int, StateSpace]] = []
     for group in linked(data.K):
         for i in group:

@@ -76,12 +76,10 @@ class RadiationModel:
 
     @property
     def order(self) -> int:
-        """Number of states."""
         return self.A.shape[0]
 
     @property
     def stable(self) -> bool:
-        """Whether every mode decays."""
         return bool((self.poles.real < 0).all())
 
     @property
@@ -121,12 +119,10 @@ class RadiationModel:
         return left, right
 
     def added_mass(self, omega: Float[Array, " f"]) -> Float[Array, "f b6 b6"]:
-        """Added mass of the model."""
         omega = np.asarray(omega, dtype=float)
         return self.A_inf + self.transfer(omega).imag / omega[:, None, None]
 
     def radiation_damping(self, omega: Float[Array, " f"]) -> Float[Array, "f b6 b6"]:
-        """Radiation damping of the model."""
         return self.transfer(omega).real
 
     def summary(self) -> str:

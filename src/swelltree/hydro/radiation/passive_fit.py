@@ -14,7 +14,7 @@ COSTLIER = 4.0  # squared misfit that faint damping may cost
 
 
 class Part:
-    """Motions that radiate together, on their way to a passive model."""
+    """DOFs that radiate together, during the passive fit."""
 
     def __init__(self, data: RadiationData, basis: Array, most: int, enough: float) -> None:
         self.basis = basis
@@ -57,7 +57,7 @@ class Part:
         return self._refined(model)
 
     def enlarge(self, room: int) -> None:
-        """A few more oscillators, each refined with all the others."""
+        """Add a few oscillators, each refined together with all others."""
         for _ in range(min(self.step, room)):
             self.model = self.problem.grow(self.model, WIDTHS[self.idle])
         before = self.misfit
@@ -67,7 +67,7 @@ class Part:
         self.idle = self.idle + 1 if self.misfit > 0.96 * before else 0
 
     def _refined(self, model: Oscillators) -> Oscillators:
-        """Refined overall and, where that is nearly good enough, with its faint damping."""
+        """Refined overall and, if nearly converged, with small damping."""
         near = self.problem.refine(model)
         self.settled = False
         if self._misfit(near) > COSTLIER * self.enough:
@@ -75,13 +75,13 @@ class Part:
         return self._with_faint(near)
 
     def _with_faint(self, near: Oscillators) -> Oscillators:
-        """Faint damping set right; too few oscillators cannot do both, then the whole counts."""
+        """Correct small damping; with too few oscillators the overall misfit decides."""
         both = self.faint.refine(near)
         self.settled = self._misfit(both) <= max(COSTLIER * self._misfit(near), self.enough)
         return both if self.settled else near
 
     def finish(self) -> None:
-        """Faint damping at last, where the error asked for could not be reached."""
+        """Correct small damping at the end, if the requested error was not reached."""
         if not self.settled:
             self.model = self._with_faint(self.model)
             self._measure()
@@ -97,7 +97,7 @@ class Part:
 
 
 def _telling_rows(data: RadiationData) -> Array:
-    """At most so many frequencies, closer where K bends or its misfit counts more."""
+    """At most this many frequencies, denser where K has curvature or its misfit has more weight."""
     if data.omega.size <= MOST_ROWS:
         return np.arange(data.omega.size)
     step = np.linalg.norm(np.diff(data.K, axis=0), axis=(1, 2))
@@ -110,7 +110,7 @@ def _telling_rows(data: RadiationData) -> Array:
 def passive(
     data: RadiationData, error: float, limit: int, entry_order: int
 ) -> tuple[StateSpace, Array | None, list[str]]:
-    """Passive oscillators for every part, enlarged where the misfit is largest."""
+    """Passive oscillators for every part, extended where the misfit is largest."""
     full = float(np.einsum("f,fij->", data.weight, np.abs(data.K) ** 2))
     # oscillators are shared out by the number of motions, at least one for each part
     dofs = sum(basis.shape[1] for basis in data.parts)

@@ -76,7 +76,7 @@ class Oscillators:
         return A, B, B.T
 
     def with_one_more(self, frequency: float, damping: float, drive: Array) -> "Oscillators":
-        """The same oscillators and a new one, lightly coupled to them by a damper."""
+        """The oscillators and a new one, weakly coupled to them by a damper."""
         p = self.frequency.size
         L = np.zeros((p + 1, p + 1))
         L[:p, :p] = self.L
@@ -89,7 +89,7 @@ class Oscillators:
 
 @lru_cache(maxsize=64)
 def _lower(p: int) -> tuple[Array, ...]:
-    """Indices of a lower triangle; they are asked for thousands of times."""
+    """Lower-triangle indices, cached."""
     return np.tril_indices(p)
 
 
@@ -128,23 +128,21 @@ class PassiveProblem:
         return other
 
     def none(self) -> Oscillators:
-        """No oscillator yet."""
+        """Form without oscillators."""
         return Oscillators(np.zeros(0), np.zeros((0, 0)), np.zeros((0, self.m)))
 
     def pack(self, model: Oscillators) -> Float[Array, " n"]:
-        """Parameters as one vector."""
         p = model.frequency.size
         return np.concatenate([model.frequency, model.beta.ravel(), model.L[_lower(p)]])
 
     def unpack(self, x: Float[Array, " n"], p: int) -> Oscillators:
-        """Vector of parameters as oscillators."""
         L = np.zeros((p, p))
         L[_lower(p)] = x[p + p * self.m :]
         beta = x[p : p + p * self.m].reshape(p, self.m)
         return Oscillators(x[:p], L, beta)
 
     def misfit(self, model: Oscillators, W: Array) -> Float[Array, " r"]:
-        """Residuals over their norm, but for a constant added mass, and the fence of the band."""
+        """Relative residuals up to a constant added mass, and the penalty outside the band."""
         K = self.s[:, None, None] * (model.beta.T @ W)
         r = K[:, self.i, self.j] - self.y
         real, imag = r.real * self.real_scale, r.imag * self.imag_scale
@@ -183,7 +181,7 @@ class PassiveProblem:
         return float(r @ r), slope
 
     def refine(self, model: Oscillators, iterations: int = 300) -> Oscillators:
-        """The nearest passive model of the same size (L-BFGS)."""
+        """Nearest passive model of the same size (L-BFGS)."""
         from scipy.optimize import minimize
 
         p = model.frequency.size
@@ -201,7 +199,7 @@ class PassiveProblem:
         return self.unpack(result.x, p)
 
     def grow(self, model: Oscillators, damping: float = 0.1) -> Oscillators:
-        """One more oscillator where the damping that is missing is largest."""
+        """Add an oscillator where the damping deficit is largest."""
         left = self.K.real - (model.transfer(self.s).real if model.frequency.size else 0.0)
         size, direction = np.linalg.eigh(left)
         worst = int(np.argmax(size[:, -1]))

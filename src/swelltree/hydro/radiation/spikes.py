@@ -127,13 +127,13 @@ def unexplained(omega: Array, Z: Array, row: Array) -> float:
 
 
 def _rows_of(result: Array, apart: int = 1) -> list[Array]:
-    """Frequencies that jump, grouped where adjacent or at most so far apart."""
+    """Frequencies with jumps, grouped if adjacent or within this distance."""
     bad = np.flatnonzero(result > 0)
     return np.split(bad, np.flatnonzero(np.diff(bad) > apart) + 1) if bad.size else []
 
 
 def _contradiction(omega: Array, A: Array, B: Array) -> Array:
-    """How far omega A is from what the damping asks for, but for a constant A_inf (f,)."""
+    """Deviation of omega A from the value implied by damping, up to a constant A_inf (f,)."""
     data = extend_damping(omega, B)
     rest = A - added_mass_change(data.omega, data.damping, omega)
     off = np.diagonal(rest - np.median(rest, axis=0), axis1=1, axis2=2)
@@ -161,7 +161,7 @@ def _damping_off(omega: Array, Z: Array) -> Array:
 
 
 def _cubics(omega: Array) -> Iterator[tuple[int, Array, Array]]:
-    """Every frequency but the ends, with four neighbours and their Lagrange weights."""
+    """For every frequency but the ends: four neighbours and their Lagrange weights."""
     for i in range(1, omega.size - 1):
         first = min(max(i - 2, 0), omega.size - 5)
         near = np.array([j for j in range(first, first + 5) if j != i])

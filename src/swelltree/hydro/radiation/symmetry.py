@@ -32,7 +32,7 @@ def independent_parts(K: Complex[Array, "f m m"]) -> tuple[Array, ...]:
 
 
 def linked(K: Array) -> list[list[int]]:
-    """DOFs connected by entries that are not noise."""
+    """DOFs connected by entries above noise."""
     size = np.sqrt((np.abs(K) ** 2).mean(axis=0))
     linked = size > COUPLING * size.max()
     left, groups = set(range(len(size))), []

@@ -115,7 +115,7 @@ def _move(s: Array, K: Array, poles: Array, root: Array) -> Array:
 
 
 def _contained(poles: Array, radius: float) -> Array:
-    """Stable poles inside a circle, pairs adjacent, none without damping."""
+    """Stable poles inside a circle, conjugate pairs adjacent, all with damping."""
     size = np.maximum(np.abs(poles), 1e-12)
     poles = poles * np.minimum(1.0, radius / size)
     real = np.abs(poles.imag) < 1e-9 * np.abs(poles).max()

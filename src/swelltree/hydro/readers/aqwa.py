@@ -27,7 +27,7 @@ SPACED = re.compile(r"S\s*T\s*R\s*U\s*C\s*T\s*U\s*R\s*E(?:\s*N\s*U\s*M\s*B\s*E\s
 
 @dataclass
 class Database:
-    """Blocks of an .AH1 file: keyword, and where its lines are."""
+    """Blocks of an .AH1 file: keyword and line range."""
 
     file: TextFile
     count: int
@@ -161,7 +161,7 @@ def _body_rows(base: Database, keyword: str, least: int) -> list[list[float]]:
 
 
 def _index(base: Database, k: int, value: float, what: str, most: int) -> int:
-    """A number counted from one, as index from zero."""
+    """One-based number as zero-based index."""
     return to_integer(value, what, base.file.at(k), 1, most) - 1
 
 
@@ -198,7 +198,7 @@ def _square(base: Database, keyword: str, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _put(base: Database, k: int, target: np.ndarray, row: Array) -> None:
-    """Write numbers where there are none yet."""
+    """Write numbers that are not set yet."""
     if not np.isnan(target).all():
         raise base.file.wrong(k, "these structures and this frequency come twice. Keep one.")
     target[:] = row
@@ -301,7 +301,7 @@ def _listing(file: TextFile, parts: HydroParts, cog: np.ndarray) -> None:
 
 
 def _nearest(file: TextFile, index: int, known: np.ndarray, value: float, what: str) -> int:
-    """Index of a heading or frequency of the listing among those of the database."""
+    """Index of a heading or frequency of the listing in the database."""
     gap = np.abs(known - value)
     k = int(np.argmin(gap))
     if gap[k] > 0.01 * max(abs(value), 1.0):

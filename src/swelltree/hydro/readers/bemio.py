@@ -119,7 +119,7 @@ def _body(
     infinite: np.ndarray,
     stiffness: np.ndarray,
 ) -> None:
-    """The rows of one body in every array."""
+    """Rows of one body in every array."""
     mass_unit, damping_unit, force_unit = unit
     root = f"{group}/hydro_coeffs"
     n, n_omega = len(parts.dofs), parts.omega.size
@@ -165,7 +165,7 @@ def _mean_drift(
     starts: list[int],
     unit: float,
 ) -> None:
-    """Mean drift of the bodies, by the method that all of them have, pressures first."""
+    """Mean drift of the bodies by the method available for all, pressure integration preferred."""
     assert parts.directions is not None
     for method in DRIFT:
         keys = [f"{group}/hydro_coeffs/mean_drift/{method}/val" for group in groups]
@@ -255,7 +255,7 @@ def _name(file: h5py.File, group: str, path: Path) -> str:
 
 
 def _unique(names: list[str]) -> list[str]:
-    """Names that differ, whatever the file says."""
+    """Names made unique."""
     return [
         name if names.count(name) == 1 and name else f"{name or 'body'}{k + 1}"
         for k, name in enumerate(names)
@@ -263,7 +263,7 @@ def _unique(names: list[str]) -> list[str]:
 
 
 def _depth(file: h5py.File, key: str, path: Path) -> float:
-    """Depth in metres; some files say 'infinite'."""
+    """Depth [m]; some files contain the word 'infinite'."""
     value = _raw(file, key, path)
     array = np.asarray(value)
     if array.dtype.kind in "SOU" or (array.dtype.kind in "ui" and array.size > 1):

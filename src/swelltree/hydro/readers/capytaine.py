@@ -92,7 +92,7 @@ def from_capytaine(raw: xr.Dataset, path: Path | None = None) -> HydroParts:
 
 
 def _second_order(raw: xr.Dataset, parts: HydroParts, dofs: list[str], where: str) -> None:
-    """Mean drift and transfer functions, in files that `write_hydro` made or a user added to."""
+    """Mean drift and transfer functions in files of `write_hydro` or extended by a user."""
     for name in ("mean_drift", "mean_drift_own_headings", "qtf_difference", "qtf_sum"):
         if name not in raw or (name == "mean_drift" and parts.directions is None):
             continue
@@ -133,7 +133,7 @@ def _fail(where: str, text: str) -> SwelltreeError:
 
 
 def _labelled(raw: xr.Dataset, where: str) -> tuple[xr.Dataset, list[str], list[str], list[str]]:
-    """Plain text labels; a single body's DOFs get its name before them."""
+    """Plain text labels; DOFs of a single body get its name as prefix."""
     for name in ("influenced_dof", "radiating_dof"):
         if name not in raw.coords or raw[name].dims != (name,):
             raise SwelltreeError(f"{where} has no coordinate '{name}'. Is it Capytaine's?")
@@ -174,7 +174,7 @@ def _text(value: object) -> str:
 
 
 def _axis(raw: xr.Dataset, name: str, where: str) -> np.ndarray:
-    """A coordinate of numbers, which xarray would count through if the file did not hold it."""
+    """Numeric coordinate, which xarray would replace by a range if it is absent."""
     if name not in raw.coords or raw[name].dims != (name,):
         raise SwelltreeError(f"{where} has no coordinate '{name}'. Is the file whole?")
     values = as_numbers(raw[name].values, name, lambda text: SwelltreeError(f"{where}: {text}"))
@@ -185,7 +185,7 @@ def _axis(raw: xr.Dataset, name: str, where: str) -> np.ndarray:
 
 
 def _check_dims(values: xr.DataArray, dims: tuple[str, ...], where: str) -> None:
-    """The dimensions are those asked for, but for others of length one."""
+    """The dimensions are the expected ones, apart from those of length one."""
     have = tuple(str(name) for name in values.dims)
     more = [name for name in have if name not in dims and values.sizes[name] != 1]
     if more or not set(dims) <= set(have):
@@ -229,7 +229,7 @@ def _ordered(
 
 
 def _points(raw: xr.Dataset, parts: HydroParts, notes: list[str], where: str) -> None:
-    """Reference points and centres, from the file or from Hydrostatics*.dat beside it."""
+    """Reference points and centres, from the file or an adjacent Hydrostatics*.dat."""
     count = len(parts.bodies)
 
     def numbers(name: str) -> np.ndarray:
@@ -266,7 +266,7 @@ def _points(raw: xr.Dataset, parts: HydroParts, notes: list[str], where: str) ->
 
 
 def _poses(raw: xr.Dataset, parts: HydroParts, where: str) -> None:
-    """How the bodies lay, in files that `write_hydro` made of a BEM run."""
+    """Poses of the bodies, in files of `write_hydro` from a BEM run."""
     count = len(parts.bodies)
     for name, shape in (("body_position", (count, 3)), ("body_axes", (count, 3, 3))):
         dims = VARIABLES[name][0]

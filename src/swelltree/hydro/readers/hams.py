@@ -65,7 +65,6 @@ def _inside(root: Path, *candidates: tuple[str, ...]) -> Path:
 
 
 def read_control(file: TextFile) -> WamitSetup:
-    """Depth, reference point, length and the meaning of the first column."""
     setup = WamitSetup(files=[file.path])
     values: dict[str, tuple[int, list[float]]] = {}
     for index, line in enumerate(file.lines):

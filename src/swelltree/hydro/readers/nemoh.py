@@ -117,7 +117,7 @@ def _same(a: np.ndarray, b: np.ndarray, rtol: float = 1e-9) -> bool:
 
 
 def lookup(root: Path, name: str) -> Path | None:
-    """A file in the folder or its `results` and `mesh`, whatever its capitals."""
+    """A file in the folder or its `results` and `mesh`, case-insensitive."""
     if not root.is_dir():
         return None
     folders = [
@@ -196,7 +196,7 @@ def read_cal(file: TextFile) -> NemohCase:
 
 
 def _freedom(kind: int, values: list[float], index: int) -> str:
-    """Name of a DOF; one along no axis is a mode of its own."""
+    """Name of a DOF; a motion along no axis is an own mode."""
     for axis in range(3):
         if np.allclose(values[1:4], np.eye(3)[axis]):
             return DOFS[axis + (3 if kind == 2 else 0)]
@@ -207,7 +207,7 @@ def _freedom(kind: int, values: list[float], index: int) -> str:
 
 
 def _zones(file: TextFile, columns: int) -> list[tuple[int, np.ndarray]]:
-    """Line of the title and numbers of every zone; all have the same first column."""
+    """Title line and numbers of every zone; all have the same first column."""
     starts = [k for k, line in enumerate(file.lines) if line.strip().lower().startswith("zone")]
     if not starts:
         raise file.fail(len(file.lines), "a line 'Zone t=...'")

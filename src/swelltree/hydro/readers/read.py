@@ -112,7 +112,7 @@ def read_hydro(
 def _check_specified(
     names: object, rho: float | None, g: float | None, depth: float | None, length: float | None
 ) -> None:
-    """What the user gives beside the file."""
+    """Validate the user's values that supplement the file."""
     for value, name in ((rho, "rho"), (g, "g"), (length, "length")):
         if value is not None:
             to_positive(value, name, lambda text: SwelltreeError(f"read_hydro: {text}"))
@@ -174,7 +174,7 @@ def _read(
 def _with_points(
     data: xr.Dataset, variable: str, table: Mapping[str, Sequence[float]] | None
 ) -> xr.Dataset:
-    """Reference points; those given by the user override those of the file."""
+    """Reference points; those of the user override those of the file."""
     if not table:
         return data
     values = data[variable].values.copy()
@@ -190,7 +190,7 @@ def _with_points(
 
 
 def _with_axes(data: xr.Dataset, table: Mapping[str, Sequence[float]] | None) -> xr.Dataset:
-    """Axes of bodies given by the user; those of others stay unknown."""
+    """Body axes given by the user; others stay unknown."""
     if not table:
         return data
     names = body_names(data)

@@ -23,7 +23,7 @@ from swelltree.describe.files.paths import plain_bytes
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of numbers and the lines they stand on, from zero."""
+    """Rows of numbers with their line indices."""
 
     file: TextFile
     values: np.ndarray
@@ -33,11 +33,9 @@ class Rows:
         return len(self.lines)
 
     def fail(self, row: int, text: str) -> SwelltreeError:
-        """The error about one row."""
         return self.file.wrong(int(self.lines[row]), text)
 
     def picked(self, which: np.ndarray) -> Rows:
-        """Some of the rows."""
         return Rows(self.file, self.values[which], self.lines[which])
 
     def indices(self, column: int, what: str, most: int) -> np.ndarray:
@@ -107,7 +105,7 @@ class TextFile:
         return error_in_file(f"'{self.path}' line {index + 1}: {text}")
 
     def at(self, index: int) -> Fail:
-        """What makes errors about a line, for the functions that read numbers."""
+        """Factory of errors about a line, for functions that read numbers."""
         return lambda text: self.wrong(index, text)
 
     def numbers(self, index: int, expected: str, least: int = 1) -> list[float]:
@@ -137,7 +135,7 @@ class TextFile:
         return to_integer(number, expected, self.at(index), least, max(len(self.lines), 1))
 
     def find(self, text: str, start: int = 0) -> int | None:
-        """Index of the first line that holds a text, whatever its capitals."""
+        """Index of the first line that contains a text, case-insensitive."""
         requested = text.lower()
         for index in range(start, len(self.lines)):
             if requested in self.lines[index].lower():
@@ -186,7 +184,6 @@ class TextFile:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, whatever its encoding."""
     try:
         return plain_bytes(path).decode("utf-8", errors="replace")
     except OSError as error:
@@ -213,7 +210,7 @@ def leading_numbers(line: str, fail: Fail) -> list[float]:
 
 
 def after_equals(line: str, fail: Fail) -> list[float]:
-    """Numbers behind the equals signs of a line."""
+    """Numbers after the equals signs of a line."""
     words = re.findall(r"=\s*(\S+)", line)
     return [to_number(word, "the value", fail) for word in words]
 

@@ -15,7 +15,7 @@ LEVELS = 41  # rows of a table made from a hull
 
 
 def build_immersions(system: System, layout: Layout) -> Immersions | None:
-    """The group of all bodies at the surface; None if there are none."""
+    """The group of all immersing bodies; None if there are none."""
     described = [force for force in system.forces if isinstance(force, Immersion)]
     if not described:
         return None
@@ -68,7 +68,7 @@ def _three(rows: tuple) -> np.ndarray:
 
 
 def _specified(system: System, force: Immersion) -> tuple[np.ndarray, np.ndarray]:
-    """Volumes as given, and centres that belong to them."""
+    """Volumes as given, and their centres."""
     depth = np.array(force.depth, dtype=float)
     columns = np.zeros((len(depth), WIDTH))
     volume = np.array(force.volume if force.volume else np.zeros(len(depth)), dtype=float)
@@ -83,7 +83,7 @@ def _specified(system: System, force: Immersion) -> tuple[np.ndarray, np.ndarray
 
 
 def _of_hull(system: System, force: Immersion) -> tuple[np.ndarray, np.ndarray]:
-    """Volumes, centres and areas of what is wet of the hull as described."""
+    """Volumes, centres and areas of the wet part of the hull as described."""
     body = system.body(force.point.body)
     R = body.rotation_matrix
     place = np.array(force.point.position)
@@ -117,7 +117,7 @@ def _of_hull(system: System, force: Immersion) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _projected_area(triangles: np.ndarray) -> np.ndarray:
-    """Area of wet triangles seen along x, y and z, from the side that shows more."""
+    """Projected area of wet triangles along x, y and z, from the side with the larger area."""
     if not len(triangles):
         return np.zeros(3)
     a, b, c = triangles[:, 0], triangles[:, 1], triangles[:, 2]

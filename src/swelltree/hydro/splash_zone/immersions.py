@@ -50,7 +50,7 @@ WIDTH = 10
 
 @pytree()
 class DepthTables:
-    """Tables of e bodies, padded to one number of intervals i by intervals that are never met."""
+    """Tables of e bodies, padded to i intervals."""
 
     start: Array  # (e, i) depth at which each interval begins, m
     last: Array  # (e,) where the last one ends, m
@@ -60,7 +60,7 @@ class DepthTables:
 
 @pytree()
 class Wet:
-    """What is wet of each body at its depth."""
+    """Wet part of each body at its depth."""
 
     volume: Array  # (e,) m^3
     center: Array  # (e, 3) body axes, from the reference point, m
@@ -91,7 +91,7 @@ def depth_tables(tables: list[tuple[np.ndarray, np.ndarray]]) -> DepthTables:
 
 
 def wet_at(tables: DepthTables, depth: Float[Array, " e"]) -> Wet:
-    """Everything the tables say at a depth of each body."""
+    """Interpolated table values at the depth of each body."""
     xp = namespace(depth, tables.cubic)
     first = tables.start[:, 0]
     inside = xp.clip(depth, first, tables.last)
@@ -126,7 +126,7 @@ NEAR = 1e-3  # m and s: half width of the differences that give slope and rate o
 
 @pytree()
 class Surface:
-    """The wave surface above points."""
+    """Wave surface above points."""
 
     height: Array  # (e,) m
     rate: Array  # (e,) at the fixed place, m/s
@@ -159,7 +159,6 @@ class Immersions(ExcitedByWaves, HasDrag, Impulsive, Reports):
         return {"immersion": ("immersion", bodies, "body at the surface")}
 
     def loads(self, model: Model, now: Instant) -> Loads:
-        """Wrenches and their power."""
         motion, e = now.motion, len(self.body)
         xp = namespace(motion.pose.p)
         if self.stepped:
@@ -207,7 +206,7 @@ class Immersions(ExcitedByWaves, HasDrag, Impulsive, Reports):
         return surface, surface.height - at_point.position[:, 2], rate
 
     def water(self, model: Model, t: Array, motion: Motion, wet: Wet, height: Array) -> Kinematics:
-        """Motion of the water at the centres of what is wet, never above the surface."""
+        """Water velocity at the centres of the wet parts, never above the surface."""
         body = np.array(self.body)
         p = motion.pose.p[body] + matvec(motion.pose.R[body], wet.center)
         xp = namespace(p)
@@ -219,13 +218,13 @@ class Immersions(ExcitedByWaves, HasDrag, Impulsive, Reports):
         return namespace(v).concatenate([v[:, :3] - u, v[:, 3:]], axis=-1)
 
     def taken(self, gain: Array) -> Array:
-        """What part of a change of added mass takes momentum from the body."""
+        """Fraction of a change of added mass that takes momentum from the body."""
         xp = namespace(gain)
         grows, falls = xp.maximum(gain, 0.0), xp.minimum(gain, 0.0)
         return self.entry[:, None] * grows + self.exit[:, None] * falls
 
     def six(self, motion: Motion, along: Float[Array, "e 3"]) -> Float[Array, "e 6 6"]:
-        """Mass along the body axes, seen at the reference points in world axes."""
+        """Mass matrices along the body axes, about the reference points in world axes."""
         body = np.array(self.body)
         R = motion.pose.R[body]
         xp = namespace(R, along)
@@ -236,37 +235,35 @@ class Immersions(ExcitedByWaves, HasDrag, Impulsive, Reports):
         return xp.concatenate([top, xp.concatenate([matmul(S, A), -matmul(S, AS)], -1)], axis=-2)
 
     def pushed(self, A: Array, acceleration: Array) -> Array:
-        """Force of accelerated water on its added mass."""
+        """Force of accelerated water on the added mass."""
         return matvec(A[:, :, :3], acceleration)
 
     def lift(self, model: Model, volume: Array) -> Array:
-        """Buoyancy (e, 3)."""
         return -(model.rho * self.buoyant * volume)[:, None] * model.gravity
 
     def pressed(self, model: Model, wet: Wet, flow: Kinematics) -> Array:
-        """Pressure of waves on the wet volume (e, 3)."""
+        """Wave pressure on the wet volume (e, 3)."""
         return (model.rho * self.buoyant * wet.volume)[:, None] * flow.acceleration
 
     def drawn(self, model: Model, motion: Motion, wet: Wet, flow: Kinematics, v: Array) -> Array:
-        """Drag at the centre of what is wet (e, 3)."""
+        """Drag at the centre of the wet part (e, 3)."""
         R = motion.pose.R[np.array(self.body)]
         there = v[:, :3] + cross(v[:, 3:], matvec(R, wet.center))
         w = matvec(transpose(R), flow.velocity - there)
         return matvec(R, _drag(model.rho, wet.drag, w))
 
     def at_center(self, motion: Motion, wet: Wet, force: Array) -> Array:
-        """Wrench of a force at the centre of what is wet."""
+        """Wrench of a force at the centre of the wet part."""
         arm = matvec(motion.pose.R[np.array(self.body)], wet.center)
         return namespace(force).concatenate([force, cross(arm, force)], axis=-1)
 
     def spread(self, model: Model, wrench: Array) -> Array:
-        """Wrenches of all bodies (N, 6)."""
         rows = np.arange(model.layout.n_bodies)[:, None]
         hits = (rows == np.array(self.body)[None, :]).astype(float)
         return (hits[:, :, None] * wrench[None]).sum(1)
 
     def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
-        """One piece for each body, with what is wet at rest."""
+        """One drag piece per body, for the wet part at rest."""
         body = np.array(self.body)
         still = model.replace(sea=replace(model.sea, waves=None))
         _, depth, _ = self.depths(still, np.zeros(()), motion)
@@ -291,7 +288,6 @@ class Immersions(ExcitedByWaves, HasDrag, Impulsive, Reports):
         )
 
     def without_drag(self) -> Immersions:
-        """The same bodies without drag."""
         c = self.tables.cubic
         columns = (np.arange(c.shape[-1]) < 7).astype(float)
         return replace(self, tables=replace(self.tables, cubic=c * columns))
@@ -322,12 +318,11 @@ def surface_near(model: Model, t: Array, place: Float[Array, "e 2"]) -> Surface:
 
 
 def immersions(model: Model) -> Immersions | None:
-    """The group of a model, None if it has no such bodies."""
     return model.effect(Immersions)
 
 
 def immersed_mass(model: Model, t: Array, motion: Motion) -> Array | None:
-    """Added mass of what is wet of each body now, world axes (N, 6, 6); None without any."""
+    """Added mass of the wet parts, world axes (N, 6, 6); None without any."""
     group = immersions(model)
     if group is None:
         return None
@@ -337,7 +332,7 @@ def immersed_mass(model: Model, t: Array, motion: Motion) -> Array | None:
 
 
 def with_immersed_mass(model: Model, t: Array, motion: Motion) -> Model:
-    """The model with the added mass that its bodies have at their depth now."""
+    """The model with the added mass of its bodies at their present depth."""
     mass = immersed_mass(model, t, motion)
     if mass is None:
         return model

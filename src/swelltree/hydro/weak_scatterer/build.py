@@ -90,15 +90,12 @@ def build_weak_scatterers(
         names=_terms(water.name, bool(scene.shells), mesher is not None),
         bodies=bodies,
         geometry=water.geometry,
-        coupling=water.coupling,
         tank_radius=water.radius,
         tank_spacing=water.spacing,
         specified_step=water.step,
         specified_beach=water.beach is not None,
         accuracy=water.accuracy,
         mesher=mesher,
-        iterated=water.solve == "gmres",
-        single=water.preconditioner == "float32",
         entry=None if mesher is None else build_entry(system, mesher, bodies),
     )
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from swelltree.hydro.weak_scatterer.incident.interface import Incident
-from swelltree.hydro.weak_scatterer.motion.bodies import MASS, body_flow, panel_share, wetted
+from jaxtyping import Float
+
+from swelltree.hydro.weak_scatterer.motion.bodies import MASS, wetted
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, Hydrodynamics, Water
-from swelltree.hydro.weak_scatterer.motion.scene import Scene, vertices_at
-from swelltree.hydro.weak_scatterer.motion.strip import strip_wrench
+from swelltree.hydro.weak_scatterer.motion.scene import Scene
 from swelltree.hydro.weak_scatterer.swept import swept
 from swelltree.jit import Array, jnp
 
@@ -30,22 +30,18 @@ class Energies(NamedTuple):
     smoothing: Array
 
 
-def fluid_energies(
-    scene: Scene, wave: Incident, t: Array, state: Water, water: Hydrodynamics, bodies: Bodies
-) -> Energies:
+def fluid_energies(scene: Scene, state: Water, water: Hydrodynamics, bodies: Bodies) -> Energies:
     """Energy of the perturbation and the power of the beach.
 
     Args:
         scene: the water and its bodies.
-        wave: incident.
-        t: [s].
         state: of the free surface.
         water: solved.
         bodies: their motion.
     """
-    vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
+    placed = water.placed
     top = scene.boundary.triangles[: scene.boundary.surface_triangles]
-    area = _areas(vertices[top])
+    area = _areas(placed.vertices[top])
     if scene.boundary.used is not None:
         area = area * scene.boundary.used.top
     phi, eta, q, nu = (x[top] for x in (state.phi, state.eta, water.surface_flux, scene.beach))
@@ -54,16 +50,12 @@ def fluid_energies(
     kinetic = _integral(area, phi, q)
     potential = scene.g * _integral(area, eta, eta)
     taken = _integral(area, nu * phi, q) + scene.g * _integral(area, nu * eta, eta)
-    origin = bodies.position if scene.moving else scene.mean_position
-    hull = vertices[scene.boundary.wet]
-    wet = wetted(scene, hull, origin, panel_share(scene, wave, t, bodies))
-    flux = body_flow(scene, wave, t, wet, bodies.velocity).q
     on_body = water.potential[scene.boundary.wet_triangles]
-    kinetic = kinetic + _integral(wet.area, on_body, flux)
+    kinetic = kinetic + _integral(placed.wet.area, on_body, placed.known.q)
     both = 2.0 if scene.boundary.mirrors.symmetric else 1.0
     half = 0.5 * both * scene.rho
-    covered = swept(scene, wave, t, state.eta, bodies, lambda height: scene.g * height**2)
-    above = (strip_wrench(scene, wave, t, state.eta, bodies) * bodies.velocity).sum()
+    covered = swept(scene, placed, state.eta, lambda height: scene.g * height**2)
+    above = (water.strip * bodies.velocity).sum()
     smooth_phi, smooth_eta = (rate[top] for rate in water.surface.smoothing)
     smoothed = _integral(area, smooth_phi, q) + scene.g * _integral(area, smooth_eta, eta)
     return Energies(
@@ -74,13 +66,15 @@ def fluid_energies(
     )
 
 
-def hydrostatic_energy(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -> Array:
-    r"""Energy of the weight of displaced water, :math:`-\rho g \int_V z\,dV` [J]."""
-    from dataclasses import replace
+def hydrostatic_energy(scene: Scene, bodies: Bodies, hull: Float[Array, "wet xyz"]) -> Array:
+    r"""Energy of the weight of displaced water, :math:`-\rho g \int_V z\,dV` [J].
 
-    actual = replace(scene, moving=True)
-    vertices = vertices_at(actual, wave, t, bodies.position, bodies.rotation, cover=0.0)
-    wet = wetted(scene, vertices[scene.boundary.wet], bodies.position)
+    Args:
+        scene: the water and its bodies.
+        bodies: where they are.
+        hull: their vertices, from `hull_at`.
+    """
+    wet = wetted(scene, hull, bodies.position)
     z = wet.corner[..., 2]
     square = jnp.einsum("ij,ti,tj->t", MASS, z, z)
     both = 2.0 if scene.boundary.mirrors.symmetric else 1.0
@@ -88,7 +82,6 @@ def hydrostatic_energy(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -
 
 
 def _integral(area: Array, one: Array, two: Array) -> Array:
-    """Of the product of two linear functions over triangles, from their values at corners."""
     return jnp.einsum("t,ij,ti,tj->", area, MASS, one, two)
 
 

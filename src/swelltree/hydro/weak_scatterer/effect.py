@@ -24,7 +24,7 @@ from swelltree.hydro.weak_scatterer.checks import (
     hydrostatic_energy,
 )
 from swelltree.hydro.weak_scatterer.entry import Entry, EntryLoads, entry_loads
-from swelltree.hydro.weak_scatterer.in_multibody import monolithic, schur
+from swelltree.hydro.weak_scatterer.in_multibody import schur
 from swelltree.hydro.weak_scatterer.incident.interface import Still
 from swelltree.hydro.weak_scatterer.incident.of_sea import (
     check_spacing,
@@ -37,16 +37,17 @@ from swelltree.hydro.weak_scatterer.motion.hydrodynamics import (
     Bodies,
     Hydrodynamics,
     Prepared,
-    Retained,
     Water,
+    blocks_of_run,
     buoyancy,
     evaluate,
+    hull_at,
     prepare,
-    stored_for_run,
     surface_only,
 )
 from swelltree.hydro.weak_scatterer.motion.mesher import DRY, ENTERING, Mesher
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, left_the_water, longest_step
+from swelltree.hydro.weak_scatterer.problem.assembly import FixedBlocks
 from swelltree.hydro.weak_scatterer.problem.solve import Factors
 from swelltree.hydro.weak_scatterer.remeshed import State, packed, remeshed, unpacked
 from swelltree.hydro.weak_scatterer.shown import pressure_of_acceleration, shown
@@ -75,8 +76,9 @@ STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
 # terms of the energy balance beside its own
 BEACH, WATERLINE, SMOOTHING, MESHES = "beach", "waterline", "smoothing", "meshes"
 SPRAY = "spray"
-prepared_once = jitted(prepare)
-stored_once = jitted(stored_for_run, static_argnums=(2, 3))
+# traced once for all programs of a run: stages, samples and their shapes
+prepared_matrices, evaluated = jitted(prepare), jitted(evaluate)
+blocks_once = jitted(blocks_of_run)
 
 
 @pytree()
@@ -88,13 +90,12 @@ class Solution:
     added_mass: Float[Array, "dofs dofs"]
     energies: Energies
     water: Hydrodynamics
-    prepared: Prepared
     entering: EntryLoads | None = None  # on bodies that are not in the mesh
 
 
 @pytree(
-    "names", "bodies", "geometry", "coupling", "tank_radius", "tank_spacing", "specified_step",
-    "specified_beach", "accuracy", "mesher", "iterated", "single",
+    "names", "bodies", "geometry", "tank_radius", "tank_spacing", "specified_step",
+    "specified_beach", "accuracy", "mesher",
 )  # fmt: skip
 class WeakScatterers(
     FluidSolver, HasCalmForm, HasNonlinearity, HasLinearForm, HasConstants, ReportsFields
@@ -109,7 +110,6 @@ class WeakScatterers(
         names: of the effect, and of the terms of its energy balance that have names of their own.
         bodies: numbers of its bodies in the model.
         geometry: "full", "mid" or "start".
-        coupling: "schur" or "monolithic".
         tank_radius: [m].
         tank_spacing: of the free surface over the bodies [m].
         given_step: time step, None: from the waves [s].
@@ -117,9 +117,7 @@ class WeakScatterers(
         accuracy: asked relative error of coefficients, None: not asked.
         mesher: makes the scene again where bodies cross the surface; None: the scene stays.
         calm: of its beach over that of the mesher.
-        iterated: systems are solved by GMRES with factors of the mean geometry.
-        single: these factors are in float32.
-        retained: what of the matrices serves a whole run; None: nothing yet.
+        blocks: of the matrices, which stay for a run; None: there are none, or not yet.
         entry: pressure and added mass of bodies that may cross the surface; None: none may.
     """
 
@@ -133,7 +131,6 @@ class WeakScatterers(
     names: tuple[str, ...]
     bodies: tuple[int, ...]
     geometry: str
-    coupling: str
     tank_radius: float
     tank_spacing: float
     specified_step: float | None
@@ -141,14 +138,11 @@ class WeakScatterers(
     accuracy: float | None = None
     mesher: Mesher | None = None
     calm: Array | float = 1.0
-    iterated: bool = False
-    single: bool = False
-    retained: Retained | None = None
+    blocks: FixedBlocks | None = None
     entry: Entry | None = None
 
     @property
     def word(self) -> str:
-        """What it is, for messages."""
         return "weak scatterers"
 
     @property
@@ -158,13 +152,11 @@ class WeakScatterers(
 
     @property
     def fixed(self) -> bool:
-        """Nothing of the mesh moves."""
         return not (self.scene.wavy or self.scene.moving)
 
     # --- in its sea, and its steps
 
     def in_sea(self, model: Model, waves: RealisedSea, padded: bool = False) -> WeakScatterers:
-        """The same in a realised sea, which must fit the tank and the mode."""
         name = self.names[0]
         wave = incident_of(name, waves, model, self.scene, self.tank_radius)
         check_spacing(name, waves, model, self.tank_spacing)
@@ -186,7 +178,6 @@ class WeakScatterers(
         return replace(self, scene=scene, wave=wave, specified_step=step, calm=calm, entry=entry)
 
     def in_still_water(self) -> WeakScatterers:
-        """The same without the wave."""
         entry = self.entry
         if entry is not None:
             entry = replace(entry, hulls=replace(entry.hulls, near=None))
@@ -212,14 +203,13 @@ class WeakScatterers(
         if not self.fixed:
             if self.mesher is not None:
                 return self
-            retained = stored_once(self.scene, self.wave, self.iterated, self.single)
-            return replace(self, retained=retained)
+            return replace(self, blocks=blocks_once(self.scene, self.wave))
         if self.prepared is not None:
             return self
         mean = Bodies(
             self.scene.mean_position, self.scene.mean_rotation, jnp.zeros((len(self.bodies), 6))
         )
-        return replace(self, prepared=prepared_once(self.scene, Still(), 0.0, mean))
+        return replace(self, prepared=prepared_matrices(self.scene, Still(), 0.0, mean))
 
     def before_step(
         self,
@@ -244,20 +234,18 @@ class WeakScatterers(
             self = self.meshed(internal.elements[self.kind])
         ahead = 0.5 * h if self.geometry == "mid" else 0.0 * h
         bodies = self.bodies_of(motion_at(ahead))
-        return replace(
-            self, prepared=prepare(self.scene, self.wave, t + ahead, bodies, self.retained)
-        )
+        ready = prepared_matrices(self.scene, self.wave, t + ahead, bodies, self.blocks)
+        return replace(self, prepared=ready)
 
     def at_instant(self, model: Model, now: Instant, moving: Array) -> WeakScatterers:
         """With the matrices of the positions now; where time stands still, with none."""
         if self.fixed:
             return self
         self = self.meshed(now.states(self))
-        fixed = None if self.retained is None else self.retained.fixed
         bodies = self.bodies_of(now.motion)
 
         def built() -> Prepared:
-            return prepare(self.scene, self.wave, now.t, bodies, Retained(fixed))
+            return prepared_matrices(self.scene, self.wave, now.t, bodies, self.blocks)
 
         def nothing() -> Prepared:
             like = jax.eval_shape(built)
@@ -309,7 +297,6 @@ class WeakScatterers(
         return self._rested(self.mesher.described())
 
     def internal_rate(self, model: Model, now: Instant) -> Array:
-        """Rates of potential and elevation."""
         solved = self if self.solution is not None else self.solved(model, now)
         rates = solved.solution.rates
         more = jnp.asarray(now.states(self)).shape[1] - rates.shape[1]
@@ -330,7 +317,6 @@ class WeakScatterers(
         return packed(np.zeros((2, scene.boundary.surface)), reference, quality, 0.0, 0.0)
 
     def state_of(self, states: Array) -> State:
-        """Internal states by name."""
         return unpacked(jnp.asarray(states), self.scene.boundary.surface, len(self.bodies))
 
     def meshed(self, states: Array) -> WeakScatterers:
@@ -375,20 +361,18 @@ class WeakScatterers(
     # --- loads
 
     def bodies_of(self, motion: Motion) -> Bodies:
-        """Motion of its bodies."""
         rows = np.array(self.bodies, dtype=int)
         p, R, v = (jnp.asarray(x) for x in (motion.pose.p, motion.pose.R, motion.v))
         return Bodies(p[rows], R[rows], v[rows])
 
     def solved(self, model: Model, now: Instant) -> WeakScatterers:
-        """With the water of an instant."""
         bodies = self.bodies_of(now.motion)
         ready = self.prepared
         if ready is None:
             self = self.meshed(now.states(self))
-            ready = prepare(self.scene, self.wave, now.t, bodies, self.retained)
+            ready = prepared_matrices(self.scene, self.wave, now.t, bodies, self.blocks)
         state = Water(*self.state_of(now.states(self)).top)
-        water = evaluate(self.scene, self.wave, ready, now.t, state, bodies)
+        water = evaluated(self.scene, self.wave, ready, now.t, state, bodies)
         # a body that leaves the water, or the mesh, ends the run
         lost = jnp.where(left_the_water(self.scene, self.wave, now.t, bodies), jnp.nan, 0.0)
         entering, wrench, added = self.entering(model, now), water.wrench, water.added_mass
@@ -399,9 +383,8 @@ class WeakScatterers(
             rates=jnp.stack([water.surface.potential, water.surface.elevation]),
             wrench=wrench.reshape(-1, 6) + lost,
             added_mass=added,
-            energies=fluid_energies(self.scene, self.wave, now.t, state, water, bodies),
+            energies=fluid_energies(self.scene, state, water, bodies),
             water=water,
-            prepared=ready,
             entering=entering,
         )
         return replace(self, solution=solution)
@@ -415,14 +398,18 @@ class WeakScatterers(
     def loads(self, model: Model, now: Instant) -> Loads:
         """Wrench of bodies without acceleration; at rest, before anything is solved, buoyancy."""
         bodies = self.bodies_of(now.motion)
-        stored = hydrostatic_energy(self.scene, self.wave, now.t, bodies)
+        if self.solution is None:
+            hull = hull_at(self.scene, self.wave, now.t, bodies)
+        else:
+            hull = self.solution.water.placed.hull
+        stored = hydrostatic_energy(self.scene, bodies, hull)
         more = self._energy_terms({})
         if self.mesher is not None:
             added = self.state_of(now.states(self)).with_energy_terms
             more = self._energy_terms({MESHES: -added})
         if self.solution is None:
             entering = self.entering(model, now)
-            wrench = buoyancy(self.scene, self.wave, now.t, bodies)
+            wrench = buoyancy(self.scene, self.wave, now.t, bodies, hull)
             if entering is not None:
                 wrench, stored = wrench + entering.wrench, stored + entering.stored
             first = self._first(stored)
@@ -457,7 +444,8 @@ class WeakScatterers(
     def _masses(self, model: Model, now: Instant, bodies: Bodies) -> dict[str, Array]:
         """Channels of the mass of the water; on the surface a body that enters displaces none."""
         state = self.state_of(now.states(self))
-        found = masses(self.scene, self.wave, now.t, state.top[1], bodies)
+        placed = self.solution.water.placed
+        found = masses(self.scene, self.wave, now.t, state.top[1], bodies, placed)
         displaced, rows = found.displaced, np.array(self.bodies, dtype=int)
         more = {}
         entering = self.solution.entering
@@ -493,11 +481,7 @@ class WeakScatterers(
     def acceleration(
         self, model: Model, formulation: Formulation, kin: Kinematics, wrench: Array
     ) -> Tree:
-        """Accelerations of the whole system, by its coupling."""
-        if self.coupling == "schur":
-            return schur(self, model, formulation, kin, wrench)
-        like = jax.eval_shape(lambda: formulation.acceleration(model, kin, wrench))
-        return type(like)(*monolithic(self, model, formulation, kin, wrench))
+        return schur(self, model, formulation, kin, wrench)
 
     def solved_mass(self, model: Model) -> Float[Array, "b6 b6"]:
         """Of all bodies of the model, at the instant that was solved."""
@@ -522,7 +506,6 @@ class WeakScatterers(
         return energy_terms
 
     def _spread(self, model: Model, wrench: Float[Array, "body dof"]) -> Float[Array, "n dof"]:
-        """Wrenches of all bodies."""
         rows = np.array(self.bodies, dtype=int)
         return jnp.zeros((model.layout.n_bodies, 6)).at[rows].add(wrench)
 

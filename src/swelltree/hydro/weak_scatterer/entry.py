@@ -60,7 +60,6 @@ class Entry:
     numbers: tuple[int, ...]
 
     def in_sea(self, model: Model, waves: RealisedSea, padded: bool) -> Entry:
-        """The same in a sea."""
         return replace(self, hulls=self.hulls.in_sea(model, waves, padded))
 
 

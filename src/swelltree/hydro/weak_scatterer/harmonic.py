@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Complex, Float
 
 from swelltree.hydro.weak_scatterer.incident.interface import Still
+from swelltree.hydro.weak_scatterer.influence.sums import RULE
 from swelltree.hydro.weak_scatterer.motion.bodies import (
     TO_CORNERS,
     Wetted,
@@ -28,7 +29,7 @@ from swelltree.hydro.weak_scatterer.motion.bodies import (
 from swelltree.hydro.weak_scatterer.motion.edges import edges
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import unit_fluxes, wrench_operator
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, vertices_at
-from swelltree.hydro.weak_scatterer.problem.assembly import RULE, assemble
+from swelltree.hydro.weak_scatterer.problem.assembly import assemble
 from swelltree.jit import jitted
 from swelltree.waves.dispersion import depth_decay, dispersion, group_speed
 

@@ -11,15 +11,14 @@ water that stands above the incident surface, which the linear free surface know
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from jaxtyping import Float
 
 from swelltree.hydro.weak_scatterer.incident.interface import Incident, surface
 from swelltree.hydro.weak_scatterer.motion.bodies import panel_share, triangle_owner, wetted
-from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies
-from swelltree.hydro.weak_scatterer.motion.scene import Scene, vertices_at
+from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, Placed
+from swelltree.hydro.weak_scatterer.motion.scene import Scene
 from swelltree.hydro.weak_scatterer.motion.smoothing import vertex_areas
 from swelltree.hydro.weak_scatterer.swept import swept
 from swelltree.jit import Array, jnp
@@ -41,7 +40,9 @@ class Masses(NamedTuple):
     swept: Array
 
 
-def masses(scene: Scene, wave: Incident, t: Array, eta: Array, bodies: Bodies) -> Masses:
+def masses(
+    scene: Scene, wave: Incident, t: Array, eta: Array, bodies: Bodies, placed: Placed
+) -> Masses:
     """Masses of the water at an instant; bodies that count as dry are not among them.
 
     Args:
@@ -50,17 +51,34 @@ def masses(scene: Scene, wave: Incident, t: Array, eta: Array, bodies: Bodies) -
         t: [s].
         eta: elevation of the perturbation [m].
         bodies: where they are.
+        placed: the boundary there.
     """
-    both = 2.0 if scene.boundary.mirrors.symmetric else 1.0
-    at = (scene, wave, t, bodies.position, bodies.rotation)
-    area = both * scene.rho * vertex_areas(scene, vertices_at(*at)[: scene.boundary.surface, :2])
-    actual = replace(scene, moving=True)
-    hull = vertices_at(actual, *at[1:], cover=0.0)[scene.boundary.wet]
+    rho = scene.rho * (2.0 if scene.boundary.mirrors.symmetric else 1.0)
+    area = rho * vertex_areas(scene, placed.vertices[: scene.boundary.surface, :2])
+    return Masses(
+        displaced_mass(scene, wave, t, bodies, placed.hull),
+        (area * eta).sum(),
+        (area * scene.beach * eta).sum(),
+        rho * swept(scene, placed, eta, lambda height: height),
+    )
+
+
+def displaced_mass(
+    scene: Scene, wave: Incident, t: Array, bodies: Bodies, hull: Float[Array, "wet xyz"]
+) -> Float[Array, " body"]:
+    """Mass of the water that each body displaces under the incident surface [kg].
+
+    Args:
+        scene: the water and its bodies.
+        wave: incident.
+        t: [s].
+        bodies: where they are.
+        hull: their vertices, from `hull_at`.
+    """
+    rho = scene.rho * (2.0 if scene.boundary.mirrors.symmetric else 1.0)
     share = panel_share(scene, wave, t, bodies, cover=0.0)
     wet = wetted(scene, hull, bodies.position, share)
     level = surface(wave, t, hull[:, :2]).level if scene.wavy else jnp.zeros(len(hull))
     depth = (level - hull[:, 2])[scene.boundary.wet_triangles].mean(1)
-    each = both * scene.rho * depth * wet.normal[:, 2] * wet.area
-    displaced = jnp.zeros(len(scene.boundary.bodies)).at[triangle_owner(scene)].add(each)
-    lost = both * scene.rho * swept(scene, wave, t, eta, bodies, lambda height: height)
-    return Masses(displaced, (area * eta).sum(), (area * scene.beach * eta).sum(), lost)
+    each = rho * depth * wet.normal[:, 2] * wet.area
+    return jnp.zeros(len(scene.boundary.bodies)).at[triangle_owner(scene)].add(each)

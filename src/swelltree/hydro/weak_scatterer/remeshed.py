@@ -14,14 +14,20 @@ from jaxtyping import Float
 from swelltree.hydro.weak_scatterer.checks import fluid_energies, hydrostatic_energy
 from swelltree.hydro.weak_scatterer.entry import entry_loads
 from swelltree.hydro.weak_scatterer.incident.interface import Still
-from swelltree.hydro.weak_scatterer.masses import masses
+from swelltree.hydro.weak_scatterer.masses import displaced_mass
 from swelltree.hydro.weak_scatterer.motion.crossing import (
     lowered,
     plan_quality,
     required_states,
     worn,
 )
-from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, Water, evaluate, prepare
+from swelltree.hydro.weak_scatterer.motion.hydrodynamics import (
+    Bodies,
+    Water,
+    evaluate,
+    hull_at,
+    prepare,
+)
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, vertices_at
 from swelltree.hydro.weak_scatterer.motion.smoothing import vertex_areas
 from swelltree.hydro.weak_scatterer.motion.transfer import (
@@ -58,7 +64,6 @@ class State(NamedTuple):
 def packed(
     top: Array, reference: Array, quality: Array, with_energy_terms: Array, accounted_mass: Array
 ) -> Array:
-    """All in one array."""
     xp = namespace(top)
     more = xp.concatenate(
         [xp.reshape(reference, -1), xp.stack([quality, with_energy_terms, accounted_mass])]
@@ -67,7 +72,6 @@ def packed(
 
 
 def unpacked(states: Array, surface: int, bodies: int) -> State:
-    """The same by name; without a reference nothing is known of the mesh."""
     more = states[0, surface:]
     if not more.shape[0]:
         return State(states, jnp.zeros((0, 13)), jnp.zeros(()), jnp.zeros(()), jnp.zeros(()))
@@ -97,7 +101,10 @@ def remeshed(effect: WeakScatterers, model: Model, now: Instant) -> Array:
         new = replace_beach(effect, mesher.traced(effect.scene, reference))
         places = [vertices_at(x, wave, t, bodies.position, bodies.rotation) for x in (old, new)]
         top = carried(old, new, places, state.top)
-        gained = [masses(x, wave, t, state.top[1], bodies).displaced.sum() for x in (new, old)]
+        gained = [
+            displaced_mass(x, wave, t, bodies, hull_at(x, wave, t, bodies)).sum()
+            for x in (new, old)
+        ]
         with_energy_terms = state.with_energy_terms
         if isinstance(wave, Still):
             # one after the other by one program
@@ -152,7 +159,6 @@ def _closed(old: Scene, new: Scene, number: int, places: list[Array]) -> Array:
 
 
 def replace_beach(effect: WeakScatterers, scene: Scene) -> Scene:
-    """The scene with the beach of the effect."""
     from dataclasses import replace
 
     return replace(scene, beach=effect.calm * scene.beach)
@@ -162,5 +168,5 @@ def _energy(effect: WeakScatterers, t: Array, bodies: Bodies, scene: Scene, top:
     """Of the perturbation, and of the weight of displaced water [J]."""
     wave, state = effect.wave, Water(top[0], top[1])
     water = evaluate(scene, wave, prepare(scene, wave, t, bodies), t, state, bodies)
-    moving = fluid_energies(scene, wave, t, state, water, bodies).fluid
-    return moving + hydrostatic_energy(scene, wave, t, bodies)
+    moving = fluid_energies(scene, state, water, bodies).fluid
+    return moving + hydrostatic_energy(scene, bodies, water.placed.hull)

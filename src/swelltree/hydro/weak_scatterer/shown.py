@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swelltree.hydro.weak_scatterer.motion.bodies import body_flow, known_pressure, wetted
+from swelltree.hydro.weak_scatterer.motion.bodies import known_pressure
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies
-from swelltree.hydro.weak_scatterer.motion.scene import vertices_at
 from swelltree.jit import Array, jnp
 from swelltree.model.effect import Instant
 
@@ -22,16 +21,14 @@ def shown(effect: WeakScatterers, now: Instant, bodies: Bodies) -> dict[str, Arr
         now: the instant.
         bodies: their motion.
     """
-    scene, wave, found = effect.scene, effect.wave, effect.solution.water
-    vertices = vertices_at(scene, wave, now.t, bodies.position, bodies.rotation)
+    scene, found = effect.scene, effect.solution.water
+    vertices = found.placed.vertices
     state = effect.state_of(now.states(effect))
     eta = state.top[1]
     top = vertices[: scene.boundary.surface]
     hull = vertices[scene.boundary.wet]
-    origin = bodies.position if scene.moving else scene.mean_position
-    wet = wetted(scene, hull, origin)
-    flow = body_flow(scene, wave, now.t, wet, bodies.velocity)
-    corners = known_pressure(scene, wet, flow, found.potential)
+    wet = found.placed.wet
+    corners = known_pressure(scene, wet, found.placed.known, found.potential)
     # of the triangles at each vertex, with their areas
     tri, weight = scene.boundary.wet_triangles, jnp.broadcast_to(wet.area[:, None], corners.shape)
     total = jnp.zeros(len(hull)).at[tri].add(weight * corners)

@@ -14,36 +14,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from swelltree.hydro.weak_scatterer.incident.interface import Incident
-from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, plan_velocity
-from swelltree.hydro.weak_scatterer.motion.scene import Scene, vertices_at
+from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Placed
+from swelltree.hydro.weak_scatterer.motion.scene import Scene
 from swelltree.hydro.weak_scatterer.motion.strip import swept_weights, waterlines
 from swelltree.jit import Array, jnp
 
 
-def swept(
-    scene: Scene,
-    wave: Incident,
-    t: Array,
-    eta: Array,
-    bodies: Bodies,
-    of: Callable[[Array], Array],
-) -> Array:
+def swept(scene: Scene, placed: Placed, eta: Array, of: Callable[[Array], Array]) -> Array:
     """The integral over all waterlines, positive where the free surface loses area.
 
     Args:
         scene: the water and its bodies; of half a tank one half.
-        wave: incident.
-        t: [s].
+        placed: the boundary.
         eta: elevation of the perturbation [m].
-        bodies: their motion.
         of: what stands on a unit of plan where the elevation is so high.
     """
-    vertex_velocity = plan_velocity(scene, wave, t, bodies)
-    if vertex_velocity is None:
+    if placed.vertex_velocity is None:
         return jnp.zeros(())
-    place = vertices_at(scene, wave, t, bodies.position, bodies.rotation)[:, :2]
-    lines = waterlines(scene, place)
+    lines = waterlines(scene, placed.vertices[:, :2])
     one, two = eta[lines.first], eta[lines.second]
     c = swept_weights(lines, (of(one), of(two), of(0.5 * (one + two))), len(eta))
-    return (c * vertex_velocity).sum()
+    return (c * placed.vertex_velocity).sum()

@@ -64,7 +64,7 @@ def with_energy_terms(
 
 
 def _between(three: PoseStencil, theta: Array) -> Array:
-    """Rotations that levers are taken at: the mean of last and next, or the next."""
+    """Rotations for lever arms: the mean of last and next, or the next."""
     return (1.0 - theta) * three.last.R + theta * three.next.R
 
 

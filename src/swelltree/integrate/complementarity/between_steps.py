@@ -39,7 +39,7 @@ from swelltree.spatial.rotations import matmul, transpose
 def with_derivatives_now(
     model: Model, setup: StepConstants, state: StepperState, motion: Motion
 ) -> StepConstants:
-    """Constants of a step with the stiffness and damping of effects that turn far."""
+    """Step constants with updated stiffness and damping of effects that rotate far."""
     now = Instant(state.t, motion, InternalState(state.chi, state.elements))
     for effect in having(model, HasTangent):
         stiffness, damping = effect.tangent(model, now)
@@ -54,7 +54,7 @@ def with_derivatives_now(
 
 
 def without_turning(model: Model) -> Model:
-    """The model without the effects whose derivatives are asked anew in every step."""
+    """The model without effects whose derivatives are updated in every step."""
     return model.replace(effects=tuple(e for e in model.effects if not isinstance(e, HasTangent)))
 
 
@@ -99,7 +99,7 @@ def after_events(
 
 
 def _noted(model: Model, after: StepperState, values: Array) -> Log:
-    """The log with the elements that were split and merged."""
+    """The log with split and merged elements."""
     log, first, numbers = after.log, 0, winch_numbers(model)
     for effect in having(model, HasEvents):
         if not isinstance(effect, HasWinches) or effect.winches is None:

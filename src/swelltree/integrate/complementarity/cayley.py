@@ -28,7 +28,6 @@ from swelltree.spatial.rotations import dot, matmul, matvec, skew, transpose, un
 
 
 def cayley(g: Float[Array, "*n 3"]) -> Float[Array, "*n 3 3"]:
-    """Rotation of a Gibbs vector."""
     S = skew(g)
     return np.eye(3) + 2.0 * (S + matmul(S, S)) / (1.0 + dot(g, g))[..., None, None]
 
@@ -47,5 +46,5 @@ def turning(g_plus: Float[Array, "*n 3"], g_minus: Float[Array, "*n 3"]) -> Floa
 
 
 def couple_of(T: Float[Array, "*n 3 3"], moment: Float[Array, "*n 3"]) -> Float[Array, "*n 3"]:
-    """T^T m: a moment as the balance of the step takes it."""
+    """T^T m: a moment in the form of the discrete balance."""
     return matvec(transpose(T), moment)

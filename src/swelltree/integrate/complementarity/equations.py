@@ -110,7 +110,7 @@ def weight_correction(model: Model, three: PoseStencil) -> Float[Array, "n 6"]:
 
 
 def tree_rows(layout: Layout) -> tuple[Row, ...]:
-    """Six rows for each tree joint: its equations, then its DOFs."""
+    """Six rows per tree joint: its equations, then its DOFs."""
     rows: list[Row] = []
     for j in range(layout.n_bodies):
         of_joint = [r for r in layout.rows if r.joint == j and not r.of_coordinates]
@@ -148,7 +148,7 @@ def discrete_path_matrix(model: Model, three: PoseStencil) -> Float[Array, "b6 n
 
 
 def _slot(rows: tuple[Row, ...], joint: int, dof: int) -> int:
-    """Which of a joint's six rows is the DOF."""
+    """Index of the DOF among a joint's six rows."""
     block = rows[6 * joint : 6 * joint + 6]
     return next(
         i for i, r in enumerate(block) if isinstance(r, Translation | Rotation) and r.i == dof
@@ -184,13 +184,13 @@ def moved(step: Step, u: Array) -> tuple[Array, Array, Array]:
 
 
 def poses_around(step: Step, p: Array, g: Array) -> PoseStencil:
-    """The poses around the step whose next positions and Gibbs vectors are given."""
+    """Poses around the step for given next positions and Gibbs vectors."""
     state = step.state
     return three_poses(step.model, state.pose, state.v_minus, p, g, step.setup.h)
 
 
 def first_guess(step: Step) -> Array:
-    """Unknowns as if the last half step went on."""
+    """Initial guess of the unknowns: the last half step continued."""
     model, state, h = step.model, step.state, step.setup.h
     v = state.v_minus
     if step.form.joint_coordinates:
@@ -286,7 +286,7 @@ def equations(
 
 
 def junction_balance(step: Step, y: Array) -> Array:
-    """What junctions need besides their lines: inertia, weight, buoyancy, drag (J, 3)."""
+    """Balance of junctions apart from lines: inertia, weight, buoyancy, drag (J, 3)."""
     if not y.shape[0]:
         return y
     model, lines, h = step.model, step.lines, step.setup.h
@@ -394,7 +394,7 @@ def contact_forces(
 
 
 def tie_rows(step: Step, three: PoseStencil, y: Array, tie: Array) -> Array:
-    """Ends that can be released are with their body; released, nothing ties them [m]."""
+    """Residual between releasable ends and their bodies; zero once released [m]."""
     lines = step.lines
     none = tuple(y.shape[0] for _ in lines.tie_body)
     there = attached_points(lines.tie_body, none, step.state.tie_point, three.next, y)

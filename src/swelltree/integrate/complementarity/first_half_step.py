@@ -48,15 +48,13 @@ CLOSE = 1e-10  # m/s, rad/s, and of the largest velocity
 
 
 class Prescribed(NamedTuple):
-    """Velocities at the start."""
-
     v: Array  # (N, 6)
     nodes: Array  # (line, node, 3)
     junctions: Array  # (junction, 3)
 
 
 def specified_by(state: StepperState, h: Array) -> Prescribed:
-    """Velocities of a state whose half step before is still that of a steady motion."""
+    """Velocities of a state whose previous half step is still that of a steady motion."""
     lines = state.lines
     if lines is None:
         nothing = np.zeros((0, 3))
@@ -100,7 +98,7 @@ def with_first_half_step(
 
 
 def _joined_before(model: Model, setup: StepConstants, state: StepperState) -> StepperState:
-    """The state with the pose one step ago on its joints, by the change of minimum energy."""
+    """The state with its previous pose on the joints, by the change of minimum energy."""
     if not model.all_rows or not np.any(state.v_minus):
         return state
     h = float(setup.h)
@@ -130,7 +128,7 @@ def corrected(
     sample: Sample,
     specified: Prescribed,
 ) -> StepperState:
-    """The state with a better half step before, from a step that was tried."""
+    """The state with a corrected previous half step, from a trial step."""
     v_minus = state.v_minus + NEARER * (specified.v - sample.v)
     lines = state.lines
     if lines is not None:
@@ -173,7 +171,7 @@ def _off(
     sample: Sample,
     specified: Prescribed,
 ) -> float:
-    """Largest difference of a velocity in the sample from the one given."""
+    """Maximum deviation of velocities in the sample from the prescribed ones."""
     pairs = [(sample.v, specified.v)]
     if state.lines is not None:
         h, a, b = 2.0 * setup.h, state.lines, after.lines
@@ -183,7 +181,7 @@ def _off(
 
 
 def _in_use(lines: LineState) -> list[np.ndarray]:
-    """Which nodes are between the ends (line, node); those still on a drum go with its end."""
+    """Nodes between the ends (line, node); nodes on a drum move with its end."""
     if not lines.q.size:
         return []
     count = lines.q.shape[1]

@@ -33,7 +33,7 @@ from swelltree.spatial.rotations import dot, matvec
 
 @pytree()
 class SplashState:
-    """What is known of the bodies at the surface before a step is solved."""
+    """Data of immersing bodies that are known before a step is solved."""
 
     now: Wet
     before: Wet  # half a step ago
@@ -44,7 +44,7 @@ class SplashState:
 
 
 def apart(model: Model) -> Model:
-    """The model without the wrench of bodies at the surface, which steps take in their own way."""
+    """The model without immersing bodies, which the steps treat separately."""
     group = immersions(model)
     if group is None:
         return model
@@ -85,7 +85,7 @@ def _points(group: Immersions, pose: Pose) -> Array:
 
 
 def _after(group: Immersions, setup: StepConstants, water: SplashState, three: PoseStencil) -> Wet:
-    """What is wet half a step ahead; on the way to rest, at the next instant."""
+    """Wet parts half a step ahead; in statics at the next instant."""
     here, there = _points(group, three.now), _points(group, three.next)
     at = here + (1.0 - 0.5 * setup.ahead / setup.h) * (there - here)
     height = water.height + dot(water.slope, at[:, :2] - water.place)
@@ -95,7 +95,7 @@ def _after(group: Immersions, setup: StepConstants, water: SplashState, three: P
 def immersed_balance(
     model: Model, setup: StepConstants, water: SplashState | None, three: PoseStencil
 ) -> tuple[Array, Array]:
-    """Wrench that the water takes from the bodies (N, 6), and powers of the group's terms."""
+    """Wrench of the water on immersing bodies (N, 6), and powers of their terms."""
     group = immersions(model)
     if group is None or water is None:
         return jnp.zeros_like(three.v), jnp.zeros(0)
@@ -137,7 +137,7 @@ def immersed_balance(
 def immersed_power(
     model: Model, setup: StepConstants, water: SplashState | None, three: PoseStencil
 ) -> Array:
-    """Powers of the bodies at the surface among those of all elements."""
+    """Powers of immersing bodies among those of all elements."""
     names = element_names(model)
     group = immersions(model)
     if group is None:

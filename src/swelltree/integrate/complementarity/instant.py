@@ -127,7 +127,7 @@ MIN_RADIUS = 1e-3  # m: of junctions without volume
 
 @pytree()
 class JunctionWater:
-    """The water at junctions, and what they lose of their lift as they rise (J,) [N/m]."""
+    """Water at junctions, and the decrease of buoyancy as they rise (J,) [N/m]."""
 
     water: NodeWater
     sink: Array
@@ -135,7 +135,7 @@ class JunctionWater:
 
 @pytree()
 class StepInstant:
-    """Positions now and what depends on them alone."""
+    """Present positions and everything that depends on them alone."""
 
     motion: Motion  # its velocity and rates are replaced by the mean ones
     next_angles: Array  # near those after the step, to choose the turn
@@ -151,7 +151,7 @@ class StepInstant:
 
 @pytree("form")
 class Step:
-    """All that a step is given."""
+    """Input of a step."""
 
     model: Model
     form: SchemeOptions
@@ -161,7 +161,7 @@ class Step:
 
     @property
     def lines(self) -> DynamicLines:
-        """The lines as long as they are now, of a model that has some."""
+        """The lines at their present lengths, of a model with lines."""
         return required_lines(self.model)
 
     @property
@@ -171,7 +171,6 @@ class Step:
 
 
 def step_from(model: Model, form: SchemeOptions, setup: StepConstants, state: StepperState) -> Step:
-    """The step that leaves a state."""
     model = present(model, state)
     now = present_inside(model, InternalState(state.chi, state.elements))
     if now.added_mass is not model.added_mass and model.added_mass is not None:
@@ -255,7 +254,7 @@ def _lengths_around(
 
 
 def mean_memory(step: Step, v: Array) -> Array:
-    """State of the radiation memory now: the implicit midpoint of its half steps."""
+    """State of the radiation memory now: implicit midpoint of its half steps."""
     memory, chi = step.setup.memory, step.state.chi
     if memory is None:
         return chi
@@ -265,7 +264,7 @@ def mean_memory(step: Step, v: Array) -> Array:
 
 
 def now_at(step: Step, v: Array) -> Instant:
-    """What forces may depend on, at the mean velocity."""
+    """Arguments of forces, at the mean velocity."""
     m, state = step.now.motion, step.state
     rates = dof_rates(step.model, m.pose, m.frames, v)
     motion = Motion(m.pose, v, m.frames, m.coordinate, rates)

@@ -23,7 +23,7 @@ from swelltree.model.model import Model
 from swelltree.multibody.constraints import evaluate_rows
 from swelltree.multibody.kinematics import body_index, dof_coordinates, joint_frames, with_world
 from swelltree.multibody.layout import Row
-from swelltree.multibody.rows import Coupled, Drives, MeanFrames, combination
+from swelltree.multibody.rows import Drives, MeanFrames, combination
 from swelltree.spatial.rotations import cross, matmul, matvec, transpose
 
 
@@ -40,7 +40,7 @@ def row_residual(
 
 
 def _spun(model: Model, rows: list[Row], three: PoseStencil) -> Array:
-    """By how much joints turn in the step about the axis of the base that they keep [rad]."""
+    """Rotation of joints in the step about the axis fixed in the base [rad]."""
     joint = np.array([row.joint for row in rows], dtype=int)
     now, after = joint_frames(model, three.now), three.next_frames
     relative = [matmul(transpose(f.base_R[joint]), f.follower_R[joint]) for f in (now, after)]
@@ -108,7 +108,7 @@ def body_rows(
     if model.couplings is not None and model.couplings.laws:
         ends = (three.last_frames, three.next_frames)
         last, after = (dof_coordinates(model, frames, angles) for frames in ends)
-        dof = [p.i if isinstance(r, Coupled) else 0 for r in rows for p in r.parts()]
+        dof = [0 if r.coupling is None else p.i for r in rows for p in r.parts()]
         x = 0.5 * (last + after)[np.array(dof)]
     of_parts = combination(model, rows, x, 0.0 * x)
     return each if of_parts is None else jnp.einsum("mp,pnk->mnk", of_parts.weight, each)

@@ -13,7 +13,7 @@ from swelltree.spatial.rotations import matmul, transpose
 
 @pytree()
 class PoseStencil:
-    """Poses at the last, this and the next instant, and the velocities between them."""
+    """Poses at the last, present and next instant, and the velocities between them."""
 
     last: Pose
     now: Pose
@@ -39,7 +39,7 @@ def half_velocity(
 
 
 def before(now: Pose, v_minus: Float[Array, "n 6"], h: Array) -> Pose:
-    """The last pose, from this one and the velocity of the half step between."""
+    """The last pose, from the present one and the velocity of the half step between."""
     g = 0.5 * h * v_minus[:, 3:]
     return Pose(now.p - h * v_minus[:, :3], matmul(transpose(cayley(g)), now.R))
 

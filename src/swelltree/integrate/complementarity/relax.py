@@ -5,6 +5,9 @@ statics: what is left of inertia only keeps it within bounds. Steps grow while a
 in joints act along the mean of two instants: a body that hangs on a pin moves to the other side in
 a long step, and comes to rest in shorter ones. In a short step everything moves little, at rest or
 not, by the square of its length: what counts is what would move in a long one.
+
+Where only short steps can be solved, velocities are kept from step to step, so that what is far
+from equilibrium accelerates towards it; a failed step stops everything.
 """
 
 from __future__ import annotations
@@ -16,7 +19,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.integrate.complementarity.start import set_up
-from swelltree.integrate.complementarity.state import SchemeOptions, StepConstants, StepperState
+from swelltree.integrate.complementarity.state import (
+    SchemeOptions,
+    Sizes,
+    StepConstants,
+    StepperState,
+)
 from swelltree.jit import Array, Tree, pytree
 from swelltree.model.internal_state import InternalState, internal_settled
 from swelltree.model.model import Model
@@ -76,7 +84,7 @@ class Trail:
 
 
 def _motion(a: StepperState, b: StepperState) -> np.ndarray:
-    """How bodies moved and turned, and lines and junctions moved, between two states."""
+    """Motion of bodies, lines and junctions between two states."""
     turned = np.asarray(b.pose.R) @ np.swapaxes(np.asarray(a.pose.R), 1, 2)
     parts = [np.asarray(b.pose.p) - np.asarray(a.pose.p), np.asarray(rotation_vector(turned))]
     if a.lines is not None:
@@ -86,7 +94,7 @@ def _motion(a: StepperState, b: StepperState) -> np.ndarray:
 
 
 def _ahead(state: StepperState, motion: np.ndarray, times: float) -> StepperState:
-    """A state after a motion, some times further on."""
+    """A state extrapolated along a motion by a multiple of its duration."""
     n, motion = state.pose.p.size, times * motion
     p = np.asarray(state.pose.p) + motion[:n].reshape(-1, 3)
     turn = motion[n : 2 * n].reshape(-1, 3)
@@ -106,11 +114,14 @@ FURTHEST = 4096.0  # s: the longest step of what comes to rest slowly
 MIN_EQUILIBRIUM_STEP = 10.0  # s: rest over such a step is rest
 MAX_STEPS = 400
 HARD, EASY = 10, 4  # iterations
+COASTING = 0.3  # s: in shorter steps what moves on keeps its velocity
+WAIT = 8  # of such steps before a length that failed is tried again
 NOTHING = 0.01  # of the tolerance: what moves less is at rest in a step that is not long, too
 UNTOLD = 1e-4  # m, rad: what moves less in a long step is not worth a word
 FAR = 0.1  # m, rad: after such a motion of a body its stiffness is asked anew
 TURN = 0.5  # rad: what turns more in a step may end in another equilibrium
 SHORTEST = 1e-3  # s
+DIGITS = 16  # binary, of a stiffness by which steps are bounded
 SWING = 0.25  # of the way of the step before: what goes back more oscillates
 
 
@@ -148,25 +159,42 @@ def relaxed(
     state = settled(model, stopped(state))
     h, longest, moved, reach, sample = FIRST_STEP, LAST_STEP, np.inf, np.inf, None
     mover = None
-    pull_back, at = derivatives(state), state
+    pull_back, at = rounded(*derivatives(state)), state
     way = _way(state, state)
+    # what slides with a velocity passes the place where its brakes would hold it
+    sticks = Sizes.of(model, form).sticks > 0
     farthest, trail = LAST_STEP, Trail()
+    far_turned = None  # a solved step that turned something far, from this state
+    motion, coasts, good = None, False, FIRST_STEP
+    ceiling, wait, patience = np.inf, 0, WAIT
     for count in range(1, MAX_STEPS + 1):
         setup = set_up(model, form, h, pull_back, theta=1.0, beta=1.0, hold=hold, pose=state.pose)
         after, now = step(model, setup, state)
-        if not bool(now.solved):
+        if not bool(now.solved) and far_turned is not None:
+            # a shorter step is harder still
+            after, now, h = far_turned
+            far_turned = None
+        elif not bool(now.solved) and coasts and h > good:
+            # what moves goes on in steps that it was solved for, for longer and longer
+            state, h = coasting(state, good / h), good
+            ceiling, wait, patience = good, patience, 2 * patience
+            continue
+        elif not bool(now.solved):
             # large tensions leave more of rounding than a long step may leave unsolved
             if moved < NOTHING * tolerance and reach < UNTOLD:
                 return Rest(state, sample, reach, count, mover)
             longest = max(0.5 * h, MIN_EQUILIBRIUM_STEP)
             farthest, trail = LAST_STEP, Trail(open=h <= LAST_STEP and trail.open)
             h *= 0.25
+            state, coasts = stopped(state), False
             if h < SHORTEST:
                 return Rest(state, now, reach, count, mover)
             continue
-        if h > SHORTEST and _turn(model, state, after) > TURN:
+        elif h > SHORTEST and _turn(model, state, after) > TURN:
+            far_turned, state, coasts = (after, now, h), stopped(state), False
             longest, h = max(0.5 * h, MIN_EQUILIBRIUM_STEP), 0.5 * h
             continue
+        far_turned = None
         (moved, mover), sample = _largest(state, after), now
         reach = moved * max(1.0, MIN_EQUILIBRIUM_STEP / h) ** 2
         before, way = way, _way(state, after)
@@ -174,11 +202,16 @@ def relaxed(
         moves = min(np.abs(x).max(initial=0.0) for x in (before, way)) > tolerance
         swings = moves and way @ before < -SWING * (before @ before)
         ahead, slow = trail.take(form, state, after)
-        state = settled(model, stopped(ahead))
+        last, motion, good = motion, _motion(state, after), h
+        goes_on = last is not None and last @ motion > 0.0
+        coasts = h < COASTING and goes_on and not swings and not sticks
+        state = after if coasts else settled(model, stopped(ahead))
         if moved < tolerance and h >= MIN_EQUILIBRIUM_STEP:
             return Rest(state, sample, moved, count, mover)
         if np.abs(_way(at, state)).max(initial=0.0) > FAR:
-            pull_back, at = derivatives(state), state
+            pull_back, at = rounded(*derivatives(state)), state
+        wait = max(wait - 1, 0)
+        ceiling = ceiling if wait else np.inf
         # a step that took Newton long may have ended far from where it should
         if swings:
             h *= 0.5
@@ -190,18 +223,32 @@ def relaxed(
             if easy and slow and trail.open and h >= farthest:
                 farthest = min(2.0 * farthest, FURTHEST)
             longest = min(2.0 * longest, farthest) if easy else longest
-            h = min(2.0 * h, longest)
+            h = min(2.0 * h, longest, ceiling)
+        if coasts:
+            state = settled(model, coasting(state, h / good))
     return Rest(state, sample, reach, MAX_STEPS, mover)
 
 
+def rounded(stiffness: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The matrices, as a way to equilibrium takes them, without the rounding of differences.
+
+    With friction the equilibrium depends on the way there, and the way on every bit: forces in
+    numpy and in native code lead to the same one.
+    """
+    entries = np.abs(stiffness)
+    size = np.sqrt(np.maximum(entries.max(0, initial=0.0), entries.max(1, initial=0.0)))
+    unit = np.exp2(np.floor(np.log2(np.maximum(np.outer(size, size), 1e-300))) - DIGITS)
+    return np.round(stiffness / unit) * unit, damping
+
+
 def settled(model: Model, state: StepperState) -> StepperState:
-    """The state with the internal states of a long rest there, such as the mean yaw."""
+    """The state with equilibrium values of internal states, such as the mean yaw."""
     internal = internal_settled(model, InternalState(state.chi, state.elements), state.pose)
     return replace(state, elements=internal.elements)
 
 
 def stopped(state: StepperState) -> StepperState:
-    """The state at rest: every velocity and the memory forgotten."""
+    """The state at rest: zero velocities and memory."""
     lines = state.lines
     if lines is not None:
         lines = replace(lines, q_last=lines.q, y_last=lines.y)
@@ -213,6 +260,16 @@ def stopped(state: StepperState) -> StepperState:
         work=0.0 * state.work,
         lines=lines,
     )
+
+
+def coasting(state: StepperState, longer: float) -> StepperState:
+    """The state with its velocities, before a step that is so many times longer."""
+    lines = state.lines
+    if lines is not None:
+        q_last = lines.q - longer * (np.asarray(lines.q) - np.asarray(lines.q_last))
+        y_last = lines.y - longer * (np.asarray(lines.y) - np.asarray(lines.y_last))
+        lines = replace(lines, q_last=q_last, y_last=y_last)
+    return replace(state, t=np.zeros(()), chi=0.0 * state.chi, work=0.0 * state.work, lines=lines)
 
 
 def _turn(model: Model, a: StepperState, b: StepperState) -> float:
@@ -238,13 +295,13 @@ def _turn(model: Model, a: StepperState, b: StepperState) -> float:
 
 
 def _way(a: StepperState, b: StepperState) -> np.ndarray:
-    """How bodies moved and turned between two states."""
+    """Translation and rotation of bodies between two states."""
     pairs = [(a.pose.p, b.pose.p), (a.pose.R, b.pose.R)]
     return np.concatenate([(np.asarray(y) - np.asarray(x)).reshape(-1) for x, y in pairs])
 
 
 def _largest(a: StepperState, b: StepperState) -> tuple[float, tuple[str, int] | None]:
-    """Largest motion between two states, and what made it."""
+    """Maximum motion between two states, and the item that made it."""
     pairs = {"body": [(a.pose.p, b.pose.p), (a.pose.R, b.pose.R)]}
     if a.lines is not None:
         pairs["junction"] = [(a.lines.y, b.lines.y)]

@@ -40,7 +40,7 @@ PER_WINCH = ("length", "speed", "tension", "power", "work", "brought", "lost")
 
 
 class RunState(NamedTuple):
-    """Where a run is, and what was gathered since its last sample."""
+    """State of a run, and extremes since its last sample."""
 
     state: StepperState
     index: Array  # steps taken
@@ -107,7 +107,7 @@ def after_step(
 
 @functools.lru_cache(maxsize=32)
 def compiled_run(form: SchemeOptions) -> CompiledRun:
-    """Steps up to an index, compiled."""
+    """Compiled function that steps to an index."""
     return CompiledRun(form)
 
 
@@ -125,6 +125,7 @@ class CompiledRun:
         self.program = Program(
             steps, like=_results, rows=_rows, options=options, most=MAX_EXPRESSIONS
         )
+        self._last_room: tuple[Sample | None, np.ndarray] = None, np.zeros(0)
 
     def __call__(
         self,
@@ -158,7 +159,7 @@ class CompiledRun:
         samples: Sample,
         marks: np.ndarray,
     ) -> str:
-        """What runs arguments like these, and why: see `Program.engine`."""
+        """Engine of such arguments, and why: see `Program.engine`."""
         return self.program.engine(
             *self._arguments(model, setup, run_state, samples, marks, int(run_state.index))
         )
@@ -173,7 +174,11 @@ class CompiledRun:
         last: int,
     ) -> tuple[Tree, ...]:
         slot = np.searchsorted(marks, int(run_state.index))
-        return model, setup, run_state, as_table(samples), marks, np.array(slot), np.array(last)
+        room, table = self._last_room  # other threads may change it
+        if room is not samples:
+            table = as_table(samples)
+            self._last_room = samples, table
+        return model, setup, run_state, table, marks, np.array(slot), np.array(last)
 
 
 @functools.lru_cache(maxsize=32)
@@ -211,14 +216,13 @@ def _steps(form: SchemeOptions) -> Callable[..., tuple[RunState, Array]]:
 def _results(
     model: Model, setup: StepConstants, run_state: RunState, table: Array, *rest: Array
 ) -> tuple[RunState, Array]:
-    """Structure of the results: that of what goes in."""
     return run_state, table
 
 
 def _rows(
     model: Model, setup: StepConstants, run_state: RunState, table: Array, *rest: Array
 ) -> dict[tuple[int, ...], int]:
-    """First axes of arrays that are computed in loops: over nodes and segments, and of samples."""
+    """First axes of arrays computed in loops: over nodes, segments and samples."""
     state = run_state.state
     flat = [table.shape[1]] if table.shape[1] > SHORT else []
     if state.log is not None:
@@ -232,40 +236,39 @@ def _rows(
 
 
 def _of_lines(model: Model, lines: LineState) -> dict[tuple[int, ...], int]:
-    """The same of lines, and of the points at which they ask for the water."""
+    """Row axes of lines, and of the points at which they evaluate the water."""
     points = lines.q.shape[0] * lines.q.shape[1] + lines.y.shape[0]
     return node_axes(model, lines.mu.shape) | {(points,): points}
 
 
 def _row(sample: Sample) -> Array:
-    """All numbers of a sample, one after the other."""
+    """All numbers of a sample in one row."""
     leaves = [jnp.asarray(x).reshape(-1).astype(float) for x in jax.tree.leaves(sample)]
     return jnp.concatenate(leaves)
 
 
 def as_table(samples: Sample) -> np.ndarray:
-    """Samples as rows of one table: a program writes one row where it would write many arrays."""
+    """Samples as rows of one table: a program writes one row instead of many arrays."""
     leaves = [np.asarray(x) for x in leaves_of(samples)]
     return np.concatenate([x.reshape(len(x), -1).astype(float) for x in leaves], axis=1)
 
 
 def from_table(table: np.ndarray, like: Sample) -> Sample:
-    """Samples from the rows of a table."""
     leaves, tree = flatten(like)
     ends = np.cumsum([np.asarray(x)[0].size for x in leaves])
     parts = np.split(table, ends[:-1], axis=1)
     pairs = zip(parts, leaves, strict=True)
-    return tree.unflatten([x.reshape(y.shape).astype(y.dtype) for x, y in pairs])
+    return tree.unflatten([x.reshape(y.shape).astype(y.dtype, copy=False) for x, y in pairs])
 
 
 def _put(rows: Array, x: Array, slot: Array, requested: Array) -> Array:
-    """Row written where wanted."""
+    """Array with a row written where requested."""
     old = jax.lax.dynamic_index_in_dim(rows, slot, keepdims=False)
     return jax.lax.dynamic_update_index_in_dim(rows, jnp.where(requested, x, old), slot, 0)
 
 
 def empty_samples(model: Model, form: SchemeOptions, state: StepperState, count: int) -> Sample:
-    """Room for samples; bodies unturned, so that an empty sample is a possible one."""
+    """Preallocated samples; identity rotations keep empty samples valid."""
     size, N = Sizes.of(model, form), state.v_minus.shape[0]
 
     def room(*shape: int, kind: type = float) -> np.ndarray:
@@ -319,7 +322,7 @@ def empty_samples(model: Model, form: SchemeOptions, state: StepperState, count:
 
 @functools.lru_cache(maxsize=32)
 def output_channels(form: SchemeOptions) -> Callable[[Model, Sample], dict[str, Array]]:
-    """Function of a model and a sample: the channels whose extremes a form keeps."""
+    """Function of a model and a sample: channels whose extremes are recorded."""
     assert form.stored is not None
     return lambda model, sample: form.stored(model, form, sample)
 
@@ -334,13 +337,12 @@ def _stored(model: Model, form: SchemeOptions, state: StepperState) -> dict[str,
 
 
 def _summaries(model: Model, form: SchemeOptions, state: StepperState) -> dict[str, Array]:
-    """Shapes of these extremes."""
     stored = _stored(model, form, state)
     return as_channels(nothing_known(stored)) if stored else {}
 
 
 def _winch_room(state: StepperState, room: Callable[..., np.ndarray]) -> WinchSample | None:
-    """Room for samples of winches."""
+    """Preallocated samples of winches."""
     w = state.lines.winch
     if w is None:
         return None
@@ -380,7 +382,7 @@ def single_step(
 
 
 def run_state(model: Model, form: SchemeOptions, state: StepperState) -> RunState:
-    """A run that has not begun."""
+    """Initial state of a run."""
     zero = np.zeros((), np.int64)
     impulse = None
     if state.lines is not None and state.lines.mu.size:

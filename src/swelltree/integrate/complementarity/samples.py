@@ -35,7 +35,7 @@ class Sample:
 
 @pytree()
 class LineSample:
-    """Lines at an instant."""
+    """State of the lines at an instant."""
 
     q: Array  # (line, node, 3)
     v: Array  # (line, node, 3)

@@ -19,6 +19,7 @@ from swelltree.integrate.complementarity.state import (
     Sizes,
     StepConstants,
     StepperState,
+    Trend,
     empty_log,
 )
 from swelltree.jit import Array, namespace
@@ -46,14 +47,12 @@ DIFFERENCE_STEP = 1e-6  # m, rad, m/s: for differences
 
 
 def motion_at(model: Model, pose: Pose, v: Array, angles: Array) -> Motion:
-    """Motion of everything at a pose."""
     frames = joint_frames(model, pose)
     coordinate = dof_coordinates(model, frames, angles)
     return Motion(pose, v, frames, coordinate, dof_rates(model, pose, frames, v))
 
 
 def start_motion(model: Model) -> Motion:
-    """The assembled start."""
     pose = forward(model, np.asarray(model.start.q))
     P = velocity_matrix(*tree_blocks(model, pose, joint_frames(model, pose)))
     v = (P @ np.asarray(model.start.s)).reshape(-1, 6)
@@ -61,7 +60,7 @@ def start_motion(model: Model) -> Motion:
 
 
 def turned(pose: Pose, k: int, amount: float) -> Pose:
-    """Pose with one body moved along one of its six directions in world axes."""
+    """Pose with one body displaced along one of its six directions in world axes."""
     body, direction = divmod(k, 6)
     p, R = np.array(pose.p), np.array(pose.R)
     if direction < 3:
@@ -91,7 +90,7 @@ def wrench_at(model: Model, pose: Pose, v: Array, angles: Array, internal: Inter
 def wrenches_one_by_one(
     model: Model, poses: Pose, v: np.ndarray, angles: np.ndarray, internal: InternalState
 ) -> np.ndarray:
-    """The same at many poses (k, ...), in numpy."""
+    """Wrenches at many poses (k, ...), NumPy."""
     rows = zip(poses.p, poses.R, v, strict=True)
     return np.stack(
         [np.asarray(wrench_at(model, Pose(p, R), x, angles, internal)) for p, R, x in rows]
@@ -130,7 +129,7 @@ def force_derivatives(
 
 
 def restoring(stiffness: Array) -> Array:
-    """The symmetric part that pulls back: what may be added to the mass without harm."""
+    """Symmetric restoring part, which can be added to the mass safely."""
     xp = namespace(stiffness)
     values, vectors = xp.linalg.eigh(0.5 * (stiffness + stiffness.T))
     return (vectors * xp.maximum(values, 0.0)) @ vectors.T
@@ -222,7 +221,7 @@ def set_up(
 
 
 def _body_scale(model: Model, form: SchemeOptions, coupled: Array) -> Array:
-    """Inertia that each balance of the bodies is measured by."""
+    """Inertia that scales each balance of the bodies."""
     xp = namespace(coupled)
     pose = forward(model, model.start.q)
     dry = model.replace(added_mass=None)
@@ -235,7 +234,7 @@ def _body_scale(model: Model, form: SchemeOptions, coupled: Array) -> Array:
 
 
 def _stroke_inertia(model: Model, coupled: Array) -> Array:
-    """Inertia that each stroke that can stick moves, of bodies without their joints (s,)."""
+    """Inertia of each stroke that can stick, of bodies without their joints (s,)."""
     forces, motion = stroke_forces(model), start_motion(model)
     xp = namespace(coupled)
     dry = model.replace(added_mass=None)
@@ -263,7 +262,7 @@ def _junction_scale(model: Model) -> list[np.ndarray]:
 
 
 def at_rest(model: Model, form: SchemeOptions, lines: LineState | None = None) -> StepperState:
-    """The state before the first step, with the velocity now for that of the half step before."""
+    """Initial state, with the present velocity for the previous half step."""
     motion = start_motion(model)
     internal = internal_settled(model, internal_at_rest(model), motion.pose)
     size = Sizes.of(model, form)
@@ -291,8 +290,16 @@ def at_rest(model: Model, form: SchemeOptions, lines: LineState | None = None) -
         let_go=np.zeros(0) if described is None else np.array(described.tie_waits, float),
         tie_point=np.zeros((0, 3)) if described is None else np.array(described.tie_point),
         lines=lines,
+        trend=no_trend(size, lines),
         log=empty_log(model),
     )
+
+
+def no_trend(size: Sizes, lines: LineState | None) -> Trend:
+    x = np.zeros(sum(size))
+    if lines is None or not lines.q.size:
+        return Trend(x, None, None, None)
+    return Trend(x, 0.0 * lines.q, 0.0 * lines.mu, 0.0 * lines.nu)
 
 
 def lines_at_rest(lines: DynamicLines, motion: Motion) -> LineState:
@@ -323,5 +330,5 @@ def lines_at_rest(lines: DynamicLines, motion: Motion) -> LineState:
 
 
 def _is_rough(lines: DynamicLines | None) -> bool:
-    """Has the seabed friction?"""
+    """Whether the seabed has friction."""
     return lines is not None and lines.bed is not None and lines.bed.rough

@@ -28,7 +28,7 @@ LIGHT = 0.95  # fraction of the inertia that is removed on the way to equilibriu
 
 @pytree()
 class LineState:
-    """Lines and junctions between steps."""
+    """State of lines and junctions between steps."""
 
     q: Array  # (line, node, 3) positions now
     q_last: Array  # (line, node, 3) positions one step ago
@@ -43,7 +43,7 @@ class LineState:
 
 @pytree()
 class WinchStepperState:
-    """Winches between steps: rows (line,) of all lines, else (winch,)."""
+    """State of winches between steps: rows (line,) of all lines, else (winch,)."""
 
     first: Array  # (line,) idle segments
     rest: Array  # (line,) m, unstretched length of the first segment in use now
@@ -61,15 +61,25 @@ class WinchStepperState:
 
 @pytree()
 class Log:
-    """What happened: rows of time, kind, number of the item, a value."""
+    """Events as rows of time, kind, item number, value."""
 
     rows: Array  # (LOG, 4)
     count: Array  # all events, also those without room
 
 
 @pytree()
+class Trend:
+    """What the linear guess of the last step missed: added to the next, it is one order better."""
+
+    x: Array  # of bodies, junctions, joints, contacts
+    q: Array | None  # (line, node, 3), or None without lines
+    mu: Array | None
+    nu: Array | None
+
+
+@pytree()
 class StepperState:
-    """Everything a step starts from, and all a checkpoint needs to hold."""
+    """Complete state between steps, as stored in a checkpoint."""
 
     t: Array  # s
     pose: Pose
@@ -86,6 +96,7 @@ class StepperState:
     let_go: Array  # (tie,) one where nothing holds the end of the line
     tie_point: Array  # (tie, 3) where ties hold, in body axes or in the world
     lines: Tree  # LineState, or None
+    trend: Trend
     log: Tree = None  # Log, where something can happen
     contact_rub: Array | None = None  # (k, 3) friction at contacts in the last step, on rough beds
 
@@ -163,7 +174,7 @@ def usual_formulation(model: Model) -> str:
 
 
 def locks(model: Model) -> bool:
-    """Can DOFs of the tree be locked, as those of cable elements on a drum?"""
+    """Whether tree DOFs can be locked, as those of cable elements on a drum."""
     return present(model, internal_at_rest(model)).locked is not None
 
 
@@ -182,7 +193,6 @@ class Sizes(NamedTuple):
 
     @staticmethod
     def of(model: Model, form: SchemeOptions) -> Sizes:
-        """Sizes of a model in a form."""
         layout, lines = model.layout, lines_of(model)
         return Sizes(
             layout.n_tree if form.joint_coordinates else 6 * layout.n_bodies,
@@ -204,7 +214,6 @@ class Sizes(NamedTuple):
 
     @property
     def balances(self) -> int:
-        """Rows that balance forces."""
         return self.bodies + self.junctions
 
 
@@ -214,7 +223,7 @@ class Sizes(NamedTuple):
 def surplus_projector(
     model: Model, form: SchemeOptions, motion: Motion, angles: Array, drives: Drives
 ) -> Float[Array, "m m"] | None:
-    """Projector on the combinations of rows that follow from the others, or None."""
+    """Projector on combinations of dependent rows, or None."""
     if not model.surplus:
         return None
     pose, frames = motion.pose, motion.frames
@@ -230,7 +239,7 @@ def surplus_projector(
 def without_surplus(
     projector: Array | None, setup: StepConstants, size: Sizes, closing: Array, lam: Array
 ) -> Array:
-    """Joint equations of a step, as many as multipliers, none of them twice."""
+    """Joint equations of a step without dependent rows, as many as multipliers."""
     if projector is None:
         return closing
     unit = setup.columns[size.balances + np.arange(size.rows)]
@@ -243,7 +252,7 @@ SPLIT, MERGE, DRUM, SHORTEST, FAST, CAUGHT, MISSED, RELEASED = (float(k) for k i
 
 
 def empty_log(model: Model) -> Log | None:
-    """Room for events, None where nothing can happen."""
+    """Empty event log, None where no event is possible."""
     lines = lines_of(model)
     if not winch_numbers(model) and (lines is None or not lines.tie_body):
         return None
@@ -251,13 +260,13 @@ def empty_log(model: Model) -> Log | None:
 
 
 def winch_numbers(model: Model) -> dict[str, int]:
-    """All winches of a model, each with the number that its events are noted by."""
+    """All winches of a model with their numbers in the event log."""
     names = (name for part in all_winches(model) for name in part.names)
     return {name: k for k, name in enumerate(names)}
 
 
 def noted(log: Log, happened: Array, t: Array, kind: Array, item: int, value: Array) -> Log:
-    """The log with one more event, if it happened and there is room."""
+    """The log with one more event, if it occurred and there is space."""
     row = jnp.stack([jnp.asarray(x, float) for x in (t, kind, item, value)])
     slot = jnp.minimum(log.count, LOG - 1)
     old = jax.lax.dynamic_index_in_dim(log.rows, slot, keepdims=False)
@@ -267,7 +276,7 @@ def noted(log: Log, happened: Array, t: Array, kind: Array, item: int, value: Ar
 
 
 def sentences(model: Model, log: Log | None, until: float) -> list[str]:
-    """Stages of operations and events as messages, in time, up to the end of a run [s]."""
+    """Stages of operations and events as messages, sorted by time, up to the end of a run [s]."""
     if log is None:
         return []
     count = int(log.count)

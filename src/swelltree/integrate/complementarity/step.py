@@ -27,7 +27,12 @@ from swelltree.integrate.complementarity.poses import PoseStencil
 from swelltree.integrate.complementarity.samples import LineSample, Sample
 from swelltree.integrate.complementarity.solve.complementarity import Slack
 from swelltree.integrate.complementarity.solve.mehrotra import Pairs, interior_point
-from swelltree.integrate.complementarity.solve.newton import Iterate, first_iterate, search
+from swelltree.integrate.complementarity.solve.newton import (
+    Iterate,
+    first_iterate,
+    next_trend,
+    search,
+)
 from swelltree.integrate.complementarity.start import motion_at
 from swelltree.integrate.complementarity.state import (
     CAUGHT,
@@ -148,7 +153,7 @@ def finished_ties(
 
 
 def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
-    """The next state, and the sample of the instant that was left."""
+    """The next state, and the sample of the instant before it."""
     u, y, lam, contact, tie, sticking = step.size.split(it.at.x)
     step = with_stick_forces(step, sticking)
     model, setup, state = step.model, step.setup, step.state
@@ -210,6 +215,7 @@ def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
         let_go=let_go,
         tie_point=tie_point,
         lines=lines,
+        trend=next_trend(step, it.at),
         log=log,
     )
     return after, Sample(
@@ -252,7 +258,7 @@ def _point_velocity(
 
 
 def driven_power(step: Step, lam: Array) -> Array:
-    """Power that each prescribed motion puts into the system now."""
+    """Power of each prescribed motion on the system now."""
     model = step.model
     count = len(model.layout.drives)
     if count == 0:
@@ -265,7 +271,7 @@ def driven_power(step: Step, lam: Array) -> Array:
 def _finished_lines(
     step: Step, it: Iterate, three: PoseStencil, y: Array, tie: Array
 ) -> tuple[LineState, LineSample, Array]:
-    """Lines at the next instant, their sample now, and the power they give to bodies."""
+    """Lines at the next instant, their sample now, and their power on bodies."""
     setup, state = step.setup, step.state
     lines, at = state.lines, it.at
     q, mu, nu = at.q, at.mu, at.nu
@@ -315,7 +321,7 @@ INSIDE = 1e-8  # m, tolerance of the interior point before the last correction
 
 
 def search_inside(step: Step) -> Iterate:
-    """A step by the interior point; contacts of bodies keep their smooth rows."""
+    """A step by the interior-point method; contacts of bodies keep their smooth rows."""
     first, setup = first_iterate(step), step.setup
     frozen, arrays = step.now.frozen, step.lines.nodes
     rest, contact = frozen.rest[:, 1], frozen.contact
@@ -378,7 +384,6 @@ POLISHING = 2  # Newton steps that carry derivatives
 def advance(
     model: Model, form: SchemeOptions, setup: StepConstants, state: StepperState
 ) -> tuple[StepperState, Sample]:
-    """One step."""
     step = step_from(model, form, setup, state)
     inside = form.interior_point and step.now.frozen is not None
     solve = polished if form.differentiable else search_inside if inside else search

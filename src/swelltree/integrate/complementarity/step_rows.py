@@ -34,13 +34,12 @@ from swelltree.integrate.complementarity.sticking import stick_wrench, with_stic
 from swelltree.jit import Array, derivatives_along, jax, jnp, namespace, pytree
 from swelltree.mooring.dynamic.arrays import LineArrays
 from swelltree.mooring.dynamic.lines import lines_of
-from swelltree.spatial.linalg import solve_small
 from swelltree.spatial.rotations import SMALL_PRODUCT, is_compact, matmul, product
 
 
 @pytree()
 class Unknowns:
-    """All that a step solves for."""
+    """Unknowns of a step."""
 
     x: Array  # of bodies, junctions, joints, contacts
     q: Array  # (line, node, 3) next positions, or None
@@ -55,14 +54,15 @@ class Direction:
     """One evaluation of Newton's method."""
 
     change: Unknowns
-    error: Array  # largest residual before it [m, rad]
+    error: Array  # largest residual of bodies, junctions, joints and contacts before it [m, rad]
+    line_error: Array  # the same of lines
     merit: Array  # sum of squares
     power: Array
 
 
 @pytree()
 class Linear:
-    """The equations at an iterate, lines reduced to their ends."""
+    """Linearised equations at an iterate, lines condensed to their ends."""
 
     value: Array  # scaled residual (unknowns,)
     J: Array  # scaled Jacobian
@@ -137,7 +137,7 @@ def evaluate(
         K = K + triple(into, cond.matrix if rigid else cond.S, along)
 
     def projected(x: Array) -> Array:
-        """Rows of bodies in the directions that are free."""
+        """Rows of bodies in their free directions."""
         if not step.form.joint_coordinates:
             return x
         free = 1.0 if model.locked is None else 1.0 - model.locked[:, None]
@@ -188,7 +188,7 @@ def stays_open(step: Step) -> bool:
 
 
 def anchored(step: Step) -> bool:
-    """Is end A of every line fixed? Not asked of lines that bend."""
+    """Whether end A of every line is fixed; not for lines with bending."""
     lines = step.lines
     if lines.nodes.bending:
         return False
@@ -209,7 +209,7 @@ def direction(
         rows = line_rows(step, at)
     lin = evaluate(step, at, frozen_jacobian, rows, slow)
     value, cond = lin.value, lin.cond
-    result = -solve_small(lin.J, value)
+    result = -jnp.linalg.solve(lin.J, value) if value.shape[0] else value
     count = at.x.shape[0]
     dx = result[:count] * setup.columns
     error, merit = jnp.abs(lin.off).max(initial=0.0), (lin.off * lin.off).sum()
@@ -219,7 +219,7 @@ def direction(
         contact_rub = start - at.contact_rub + (by_x * dx).sum(-1).reshape(-1, 3)
     if cond is None:
         change = Unknowns(dx, None, None, None, None, contact_rub)
-        return Direction(change, error, merit, lin.power)
+        return Direction(change, error, 0.0 * error, merit, lin.power)
     d_ends = (lin.along * result[:count]).sum(-1).reshape(cond.balance.shape)
     d_last = None
     if stays_open(step):
@@ -232,12 +232,11 @@ def direction(
         assert rows.rub_r is not None
         rub = rows.rub + (rows.rub_r * dq[:, :, None, :]).sum(-1) + rows.rub_nu * dnu[:, :, None]
     change = Unknowns(dx, dq, dmu, dnu, rub, contact_rub)
-    error, merit = jnp.maximum(error, cond.error.max()), merit + cond.merit.sum()
-    return Direction(change, error, merit, lin.power)
+    return Direction(change, error, cond.error.max(), merit + cond.merit.sum(), lin.power)
 
 
 def changed(step: Step, at: Unknowns, change: Unknowns) -> Unknowns:
-    """Unknowns after a change; ends of lines stay where they are held."""
+    """Unknowns after a change; held line ends stay."""
     after = jax.tree.map(jnp.add, at, change)
     if after.q is None:
         return after
@@ -279,14 +278,13 @@ def ends_before(step: Step) -> Array:
 
 
 def ends_after(step: Step, x: Array) -> Array:
-    """Points of all lines at the next instant (line, point, 3)."""
     u, y, *_ = step.size.split(x)
     p, g, _ = moved(step, u)
     return end_positions(step.lines, poses_around(step, p, g).next, y)
 
 
 def with_ends(arrays: LineArrays, q: Array, ends: Array) -> Array:
-    """Positions of the nodes with the ends where they are held; idle ones are at A."""
+    """Positions of the nodes with the ends at their attachments; idle nodes are at A."""
     at_A = np.arange(q.shape[1]) <= arrays.first[:, None]
     xp = namespace(at_A, ends, q)
     q = xp.where(at_A[:, :, None], ends[:, :1], q)

@@ -32,7 +32,7 @@ LONG = 1e3  # and in statics over that
 
 
 def _elements(model: Model) -> np.ndarray:
-    """Numbers of the elements that can stick."""
+    """Numbers of elements with stiction."""
     return np.flatnonzero(stroke_forces(model).can_stick())
 
 
@@ -48,18 +48,18 @@ def _laws(model: Model, elements: dict[str, Array]) -> list[tuple[Tree, Array, s
 
 
 def stick_forces(model: Model, state: StepperState) -> Array:
-    """Forces of what can stick, as the last step left them (s,) [N, N m]."""
+    """Stick forces after the last step (s,) [N, N m]."""
     found = [law.held(z) for law, z, _ in _laws(model, state.elements)]
     return jnp.concatenate(found) if found else jnp.zeros(0)
 
 
 def _limits(step: Step) -> Array:
-    """What they can hold in this step."""
+    """Maximum stick forces in this step."""
     return jnp.concatenate([law.limit(z) for law, z, _ in _laws(step.model, step.state.elements)])
 
 
 def with_stick_forces(step: Step, p: Array) -> Step:
-    """The step from states of the laws that hold these forces."""
+    """The step with law states that correspond to these forces."""
     if not p.shape[0]:
         return step
     elements, limit, first = step.state.elements, _limits(step), 0
@@ -76,7 +76,7 @@ def with_stick_forces(step: Step, p: Array) -> Step:
 
 
 def stick_wrench(model: Model, motion: Motion, p: Array) -> Array:
-    """Wrenches of these forces on the bodies (N, 6)."""
+    """Wrenches of stick forces on the bodies (N, 6)."""
     forces = stroke_forces(model)
     xp = namespace(p)
     every = xp.stack([p[k] * np.eye(len(forces.names))[i] for k, i in enumerate(_elements(model))])
@@ -84,7 +84,7 @@ def stick_wrench(model: Model, motion: Motion, p: Array) -> Array:
 
 
 def stick_rows(step: Step, three: PoseStencil, p: Array) -> Array:
-    """How far they are from their law (s,) [m, rad]."""
+    """Residual of the stick law (s,) [m, rad]."""
     model, setup, here = step.model, step.setup, step.now.motion
     forces, rows = stroke_forces(model), _elements(model)
     coordinate = dof_coordinates(model, three.next_frames, step.now.next_angles)

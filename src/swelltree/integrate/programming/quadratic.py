@@ -23,18 +23,18 @@ ACTIVE = 1e-9  # multiplier of a row that is held to begin with
 
 
 def factored(H: np.ndarray) -> np.ndarray | None:
-    """Cholesky factor (lower), None where H is not positive."""
+    """Lower Cholesky factor, None if H is not positive definite."""
     L, info = lapack().dpotrf(H, lower=1)
     return L if info == 0 else None
 
 
 def is_positive(H: np.ndarray, least: float) -> bool:
-    """Are all eigenvalues above so much?"""
+    """Whether all eigenvalues exceed a limit."""
     return factored(H - least * np.eye(len(H))) is not None
 
 
 def largest(H: np.ndarray) -> float:
-    """About the largest eigenvalue, by size, of a symmetric matrix; never more than it is."""
+    """Lower bound of the spectral radius of a symmetric matrix, close to it."""
     x, size = np.ones(len(H)) + 0.1 * np.cos(np.arange(len(H))), 0.0
     for _ in range(8):
         x = H @ (x / max(float(np.linalg.norm(x)), 1e-300))
@@ -119,7 +119,7 @@ def with_active_rows(
 
 
 def _lowest(x: np.ndarray, below: float) -> np.ndarray:
-    """Where x is below a number and not above its neighbours; rows in turn are times in turn."""
+    """Local minima of x below a limit; successive rows are successive times."""
     ring = np.concatenate([x[-1:], x, x[:1]])
     return (x < below) & (x <= ring[:-2]) & (x <= ring[2:])
 
@@ -130,7 +130,7 @@ TOLERANCE = 1e-11  # of residuals and of the duality gap; rows and cost are scal
 
 @dataclass(frozen=True)
 class Quadratic:
-    """Answer of a quadratic program."""
+    """Solution of a quadratic program."""
 
     x: np.ndarray
     multiplier: np.ndarray  # (rows,) positive at the upper, negative at the lower side

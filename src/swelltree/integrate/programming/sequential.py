@@ -52,29 +52,27 @@ class Point:
 
 
 class Program:
-    """What is minimised."""
+    """Nonlinear program."""
 
     convex: bool  # cost quadratic and convex, rows linear
     low: np.ndarray  # (m,) lower sides of the rows
     high: np.ndarray  # (m,) upper sides
 
     def at(self, z: np.ndarray) -> Point | None:
-        """The program at z; None where it cannot be evaluated."""
+        """The program evaluated at z; None where it cannot be."""
         raise NotImplementedError
 
     def refine(self, point: Point) -> int:
-        """Add the rows that are violated between the present ones; how many were added."""
+        """Add violated rows between the present ones; returns their number."""
         return 0
 
     def is_lost(self, z: np.ndarray) -> bool:
-        """Has the search gone so far that there is no optimum ahead of it?"""
+        """Whether the search diverges."""
         return False
 
 
 @dataclass
 class Optimum:
-    """How the search ended."""
-
     z: np.ndarray
     point: Point
     multiplier: np.ndarray
@@ -90,7 +88,7 @@ def _excess(program: Program, c: np.ndarray) -> np.ndarray:
 
 
 def kkt_residual(program: Program, point: Point, multiplier: np.ndarray) -> float:
-    """Largest of stationarity, violation, wrong signs and slack times multiplier."""
+    """Maximum of stationarity, violation, wrong signs and complementarity."""
     gradient = point.gradient + point.jacobian.T @ multiplier
     c = point.rows
     # an open side has no multiplier
@@ -210,7 +208,7 @@ def _step(
     penalty: float,
     guess: np.ndarray,
 ) -> _Step:
-    """Quadratic program of one step; where its rows contradict one another, relaxed alike."""
+    """Quadratic program of one step; inconsistent rows are relaxed equally."""
     result = solve_quadratic(H, g, J, program.low - c, program.high - c, guess)
     if result.solved:
         return _Step(result.x, result.multiplier, False, result.iterations)
@@ -232,7 +230,7 @@ def _step(
 def _search(
     program: Program, point: Point, z: np.ndarray, H: np.ndarray, step: _Step, penalty: float
 ) -> tuple[tuple[np.ndarray, Point] | None, float]:
-    """Largest part of the step that lowers cost plus penalty; a corrected step is tried first."""
+    """Longest step that lowers the merit function; a second-order correction is tried first."""
     if program.convex:
         there = program.at(z + step.d)
         return (None if there is None else (z + step.d, there)), 1.0

@@ -35,7 +35,7 @@ TERMS = 6  # of the continuous extension
 
 
 class Steps(NamedTuple):
-    """Attempts at steps, one after another along the first axis; values as vectors of n numbers."""
+    """Attempted steps along the first axis; values as vectors of n numbers."""
 
     t: Array  # (k,) at the start [s]
     h: Array  # (k,) length [s]
@@ -49,7 +49,7 @@ class Steps(NamedTuple):
 
 
 class Sources(NamedTuple):
-    """What an objective depends on in a run, beside its start: its derivatives by the steps."""
+    """Derivatives of an objective by the steps, apart from the start."""
 
     end: Array  # (k, n) in the value at the end of each step
     within: Array  # (k, 6, n) in the terms of its continuous extension; (k, 0, n): no samples there
@@ -143,7 +143,7 @@ def _moved(stages: np.ndarray) -> np.ndarray:
 
 
 def _weights(x: Array) -> list[Array]:
-    """Weights of the terms of a continuous extension at a part x of the step."""
+    """Weights of a continuous extension at a fraction x of the step."""
     bend = x * (1.0 - x)
     inner = bend * bend
     return [1.0 + 0.0 * x, x, bend, x * bend, inner, inner * (x - 0.5)]
@@ -225,7 +225,7 @@ def _step_back(
     lam: Array,
     slope: Array,
 ) -> tuple[Array, Array]:
-    """The same of one step."""
+    """Adjoint of one step."""
     tableau, h = TABLEAUS[method], step.h
     n = tableau.n_stages
     n_all = step.stages.shape[0]
@@ -286,38 +286,37 @@ def _step_back(
 
 
 class _Plain:
-    """Stages of a step by the tableau alone, and what follows from their adjoints."""
+    """Stages of a step by the tableau alone, and their adjoints."""
 
     def __init__(self, h: Array) -> None:
         self.h = h
 
     def forcing(self, y: Array, k: Array, A: Array) -> Array:
-        """What the linear part is driven by at the stages."""
+        """Forcing of the linear part at the stages."""
         return jnp.zeros((k.shape[0], 0))
 
     def value(self, a: Array, i: Array, y: Array, k: Array, forcing: Array) -> Array:
-        """The value at a stage."""
         return y + self.h * (a[:, None] * k).sum(0)
 
     def pulled_end(
         self, end: Array, start: Array, count: int, forcing: Array
     ) -> tuple[Array, Array, Array]:
-        """Adjoints of the end that the tableau passes on, of the start, and of the forcing."""
+        """Adjoints passed on by the end, of the start, and of the forcing."""
         return end, start, jnp.zeros_like(forcing)
 
     def pulled_forcing(self, i: Array, k: Array, f_bar: Array) -> tuple[Array, Array]:
-        """Adjoints of the rate and, beside what follows from it, of the value of a stage."""
+        """Adjoints of rate and value of a stage from its forcing."""
         return k, jnp.zeros_like(k)
 
     def pulled_value(
         self, i: Array, value: Array, start: Array, f_bar: Array
     ) -> tuple[Array, Array, Array]:
-        """Those that the tableau passes on, of the start and of the forcing, from a stage's."""
+        """Adjoints of the start and of the forcing from those of a stage value."""
         return value, start, f_bar
 
 
 class _Exact(_Plain):
-    """The same with a linear part z' = A z + f that the fixed step carries on exactly."""
+    """Steps with a linear part z' = A z + f that is integrated exactly."""
 
     def __init__(self, h: Array, stages: ExactStages, z: np.ndarray, n: int) -> None:
         super().__init__(h)
@@ -332,7 +331,7 @@ class _Exact(_Plain):
     def of(
         problem: Problem, args: Tree, h: Array, count: int, unravel: Callable[[Array], Tree], n: int
     ) -> _Plain:
-        """How a step treats the linear part of its problem, as `exact_block`."""
+        """Linear part of a problem at a fixed step; see `exact_block`."""
         block = problem.block
         stages = None if block is None else block.stages(args)
         if block is None or stages is None or stages.weights.shape[1] != count:
@@ -343,7 +342,7 @@ class _Exact(_Plain):
         return _Exact(h, stages, np.flatnonzero(np.concatenate(rows)), n)
 
     def _linear(self, i: Array, z: Array, forcing: Array) -> Array:
-        """The linear part at a stage; the last one is the end."""
+        """Linear part at a stage; the last stage is the end."""
         decay, weights = jnp.asarray(self.stages.decay)[i], jnp.asarray(self.stages.weights)[i]
         return self.stages.times(decay, z) + self.stages.times(weights, forcing).sum(0)
 

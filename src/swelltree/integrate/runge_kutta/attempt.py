@@ -17,7 +17,7 @@ from swelltree.jit import Array, Tree, jax, jnp
 
 
 def stop(x: Tree) -> Tree:
-    """A value that derivatives do not go through."""
+    """A value without derivatives (`stop_gradient`)."""
     return jax.lax.stop_gradient(x)
 
 
@@ -27,7 +27,7 @@ def choose(flag: Array, new: Tree, old: Tree) -> Tree:
 
 
 class Planned(NamedTuple):
-    """A step before it is tried."""
+    """A planned step."""
 
     h: Array  # s
     t_new: Array  # s, at its end
@@ -41,7 +41,7 @@ class Planned(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """A step that was tried, and whether it stands so far."""
+    """A tried step and whether it is accepted so far."""
 
     finite: Array
     error: Array
@@ -52,7 +52,7 @@ class Checked(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """The phase after a step, on its constraints and behind its events."""
+    """Phase after a step, projected on its constraints and after its events."""
 
     y: Tree
     finite: Array
@@ -86,15 +86,15 @@ class Attempts:
 
     @property
     def adaptive(self) -> bool:
-        """Does the error choose the length of steps?"""
+        """Whether the error controls the step."""
         return self.method != "rk4"
 
     def __call__(self, carry: Carry, target: Array) -> Carry:
-        """One attempt at a step towards `target`: the carry after it, accepted or not."""
+        """Attempt a step towards `target`: the carry after it, accepted or not."""
         return self.with_stages(carry, target)[0]
 
     def with_stages(self, carry: Carry, target: Array) -> tuple[Carry, Planned, Attempt]:
-        """The same with what was planned and tried, for those who follow the step backwards."""
+        """Attempt a step and return its intermediate results, for the adjoint."""
         plan = self._planned(carry, target)
         plan, tried = self._tried(carry, plan)
         checked = self._checked(carry, plan, tried)
@@ -135,7 +135,7 @@ class Attempts:
         return after, plan, tried
 
     def _planned(self, carry: Carry, target: Array) -> Planned:
-        """The length: as planned, stretched or divided to land on the target or a breakpoint."""
+        """Step length: as planned, adjusted to the target or a breakpoint."""
         options = self.options
         output, nearest = target, target - carry.t
         if self.free:
@@ -170,7 +170,7 @@ class Attempts:
         return Planned(h, t_new, planned, nearest, starting, cornered, latest, sampled, before)
 
     def _tried(self, carry: Carry, plan: Planned) -> tuple[Planned, Tree]:
-        """The stages."""
+        """Evaluate the stages."""
         problem, args, options = self.problem, self.args, self.options
         if self.method == "stiff":
             tried = implicit(problem, args, options, carry, plan.h, plan.latest)
@@ -183,7 +183,7 @@ class Attempts:
         return plan, explicit(tableau, problem, args, *steps)
 
     def _checked(self, carry: Carry, plan: Planned, tried: Tree) -> Checked:
-        """Is it good enough? Before the first step: how large is the rate?"""
+        """Error test; before the first step, size of the rate."""
         problem, options = self.problem, self.options
         finite = control.all_finite(tried.y) & tried.converged
         error = jnp.zeros(())
@@ -203,7 +203,7 @@ class Attempts:
         return Checked(finite, error, accepted & ~overstepped, overstepped, hit, excess)
 
     def _ended(self, carry: Carry, plan: Planned, tried: Tree, checked: Checked) -> Ended:
-        """Back onto the constraints, and switched by events."""
+        """Project onto the constraints and apply events."""
         problem, args, t_new = self.problem, self.args, plan.t_new
         finite, accepted, hit = checked.finite, checked.accepted, checked.hit
         y = choose(accepted, tried.y, carry.y)
@@ -236,7 +236,7 @@ class Attempts:
     def _next(
         self, carry: Carry, plan: Planned, checked: Checked, ended: Ended, rejected: Array
     ) -> tuple[Array, Array]:
-        """Length of the next step, and whether it would be too short."""
+        """Length of the next step, and whether it is too small."""
         if not self.adaptive:
             return carry.step, rejected
         options = self.options
@@ -251,7 +251,7 @@ class Attempts:
         return step, rejected & (step < smallest)
 
     def _code(self, carry: Carry, plan: Planned, ended: Ended, t: Array, too_small: Array) -> Array:
-        """How it stands."""
+        """Result code of the attempt."""
         why = jnp.where(ended.finite, Code.STEP_TOO_SMALL, Code.NOT_FINITE)
         code = jnp.where(too_small | (plan.starting & ~ended.finite), why, carry.code)
         if self.problem.limit is not None:

@@ -51,7 +51,7 @@ def rk4_step(problem: Problem, args: Tree, y0: Tree, t: Array, h: Array, latest:
 
 
 def _by_tableau(problem: Problem, args: Tree, y0: Tree, t: Array, h: Array, latest: Array) -> Tree:
-    """All of it by the stages of RK4."""
+    """A whole RK4 step by its stages."""
     c, b, a = (jnp.asarray(x) for x in (RK4.c, RK4.b, NEXT))
 
     def stage(i: Array, state: Tree) -> Tree:
@@ -120,7 +120,6 @@ class Side(NamedTuple):
 
 
 def begin(y: Tree) -> Side:
-    """A case before its first step."""
     carry = start(0.0, y)
     return Side(carry.y, carry.code, carry.t_fail)
 
@@ -171,7 +170,7 @@ def fixed_steps(
 def _stepped(
     problem: Problem, args: Tree, side: Side, t: Array, h: Array, after: Array, latest: Array
 ) -> Side:
-    """A case after one step, if it has not failed before or in it."""
+    """A case after one step, unless it failed before or in it."""
     y = rk4_step(problem, args, side.y, t, h, latest)
     fine = control.all_finite(y)
     if problem.settle is not None:

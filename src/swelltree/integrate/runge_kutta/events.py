@@ -22,7 +22,7 @@ def falls(before: Array, after: Array) -> Array:
 
 
 def width(t: Array) -> Array:
-    """Length of time within which an event is found [s]."""
+    """Time tolerance of event location [s]."""
     return TOLERANCE * jnp.maximum(1.0, jnp.abs(t))
 
 

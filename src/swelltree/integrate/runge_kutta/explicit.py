@@ -35,18 +35,15 @@ SAME = 1e-9  # of the fixed step
 
 
 class NoBlock:
-    """Nothing is linear, or the steps are not fixed."""
+    """No linear part, or adaptive steps."""
 
     def start(self) -> Tree:
-        """What the stages remember."""
         return ()
 
     def at(self, i: Array, y: Tree, forcing: Tree) -> Tree:
-        """The value at a stage."""
         return y
 
     def stored(self, i: Array, forcing: Tree, y: Tree, rate: Tree) -> Tree:
-        """What the stages remember after one."""
         return forcing
 
 
@@ -61,16 +58,15 @@ class ExactBlock(NoBlock):
     count: int  # stages
 
     def forcing(self, y: Tree, rate: Tree) -> Tree:
-        """f = z' - A z."""
         return self.block.get(rate) - self.stages.times(self.stages.A, self.block.get(y))
 
     def start(self) -> Tree:
-        """f at the stages: that of the first where the rate at the start is known."""
+        """f at the stages; at the first one if the rate at the start is known."""
         first = self.forcing(self.carry.y, self.carry.rate)
         return jnp.zeros((self.count, *first.shape)).at[0].set(first)
 
     def at(self, i: Array, y: Tree, forcing: Tree) -> Tree:
-        """The value at a stage with its linear part in place; the last stage is the end."""
+        """Stage value with its linear part; the last stage is the end."""
         decay, weights = jnp.asarray(self.stages.decay)[i], jnp.asarray(self.stages.weights)[i]
         times = self.stages.times
         z = times(decay, self.block.get(self.carry.y)) + times(weights, forcing).sum(0)
@@ -126,7 +122,6 @@ class Tableau:
 
     @property
     def n_stages(self) -> int:
-        """Number of stages."""
         return len(self.b)
 
     @property
@@ -135,7 +130,7 @@ class Tableau:
         return bool(np.array_equal(self.A[-1], self.b) and self.c[-1] == 1.0)
 
     def with_inner_stages(self) -> tuple[np.ndarray, np.ndarray]:
-        """A and c with two stages more, at points within the step; without where none are used."""
+        """A and c with two more stages within the step; unchanged if none are used."""
         if self.extension is None:
             return self.A, self.c
         n = self.n_stages

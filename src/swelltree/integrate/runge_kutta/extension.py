@@ -50,7 +50,6 @@ class Extension(NamedTuple):
     terms: Tree
 
     def at(self, t: Array) -> Tree:
-        """The value at a time of the step."""
         x = (t - self.start) / self.length
 
         def value(c: Array) -> Array:
@@ -61,7 +60,7 @@ class Extension(NamedTuple):
 
 
 def blank_extension(y: Tree) -> Extension:
-    """Before the first step from a value: a step of one second in which nothing is known."""
+    """Extension before the first step from a value."""
     terms = mapped(lambda x: np.zeros((6, *np.shape(x))), y)
     return Extension(np.zeros(()), np.ones(()), terms)
 

@@ -166,7 +166,7 @@ def integrate(
 
 
 def value_at(problem: Problem, args: Tree, carry: Carry, t: Array) -> Tree:
-    """The value at a time of the last step, on its constraints."""
+    """Value at a time of the last step, projected on its constraints."""
 
     def within() -> Tree:
         y = carry.extension.at(t)

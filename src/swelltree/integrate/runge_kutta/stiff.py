@@ -33,7 +33,7 @@ Chord = Callable[
 def implicit(
     problem: Problem, args: Tree, options: Options, carry: Carry, h: Array, latest: Array
 ) -> Attempt:
-    """One step of length h from the carry, that sees no time behind `latest`."""
+    """One step of length h that does not see times after `latest`."""
     y0, unravel = ravel_pytree(carry.y)
 
     def rate(t: Array, y: Tree) -> Tree:
@@ -96,7 +96,7 @@ def newton_matrix(problem: Problem, args: Tree, carry: Carry, h: Array, latest: 
     rest = np.setdiff1d(np.arange(len(flat)), np.concatenate([x, z]))
 
     def direction(column: Array) -> tuple[Array, Array, Array]:
-        """Change of the rate with one number of the value: of the parts, block and integrals."""
+        """Change of the rate with one component of the value."""
         change = tangent(column)
         return change[x], change[z], change[rest]
 
@@ -131,7 +131,7 @@ def _same(x: Array) -> Array:
 
 
 def _parts(problem: Problem, args: Tree, y: Tree) -> tuple[np.ndarray, np.ndarray]:
-    """Places in the flat value: what Newton's matrix solves for, and the linear block."""
+    """Positions in the flat value of the unknowns of Newton's method and of the linear block."""
     none = jax.tree.map(lambda leaf: np.zeros(np.shape(leaf), bool), y)
 
     def flat(tree: Tree) -> np.ndarray:
@@ -149,7 +149,7 @@ def _parts(problem: Problem, args: Tree, y: Tree) -> tuple[np.ndarray, np.ndarra
 
 
 def _by_chords(function: Callable[..., Tree], y: Tree, chord: Chord, scale: Array) -> Tree:
-    """The root of a stage: its value, and one where the chords came to rest, else zero."""
+    """Root of a stage by chord iteration: its value, and one if converged, else zero."""
 
     def size(change: Array) -> Tree:
         return jnp.sqrt(jnp.mean((change / scale) ** 2))

@@ -37,7 +37,6 @@ def export_c(
 
 
 def write_c(device: Device, folder: str | Path) -> Path:
-    """Write the files of a device."""
     path = make_folder(Path(folder))
     for name, content in files_of(device).items():
         write_atomic(path / name, content)
@@ -65,18 +64,16 @@ def files_of(device: Device, triple: str = "") -> dict[str, str | bytes]:
 
 
 def source(name: str) -> str:
-    """A file of C of this package."""
     return resources.files("swelltree.interop.fmi").joinpath("c", name).read_text()
 
 
 def renamed(text: str, prefix: str) -> str:
-    """C text or the name of a file with the prefix of a device."""
+    """C text or file name with the prefix of a device."""
     text = re.sub(r"\bdevice(?=[_.])", prefix, text)
     return re.sub(r"\bDEVICE_", f"{prefix.upper()}_", text)
 
 
 def _numbers(device: Device) -> str:
-    """Numbers of the variables as an enumeration."""
     lines, used = ["enum {", "    DEVICE_TIME = 0, /* s */"], {"TIME", "OK", "REFUSED", "STOPPED"}
     number = 1
     for variable in (*device.inputs, *device.parameters, *device.outputs):
@@ -95,7 +92,7 @@ def _numbers(device: Device) -> str:
 
 
 def quoted(text: str) -> str:
-    """A string of C."""
+    """C string literal."""
     plain = "".join(
         chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in text.encode()
     )
@@ -107,7 +104,7 @@ def _number(x: float) -> str:
 
 
 def _data(device: Device, cpu: str) -> str:
-    """Sizes, layout, names and messages, which only the C file of a device reads."""
+    """Sizes, layout, names and messages for the C file of a device."""
     rows, (size_in, size_out, size_work) = device.rows, device.sizes
     numbers = {
         "INPUTS": len(device.inputs),

@@ -21,6 +21,7 @@ from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
 from swelltree.describe.options import (
     ExportOptions,
     TracedOptions,
+    check_positive,
     complete,
     with_options,
 )
@@ -172,6 +173,7 @@ def device_of(model: Model, sea: AnySea | None, **options: Unpack[ExportOptions]
     """
     check_model(model, "export")
     chosen: NamedValues = {**options}
+    check_positive(ExportOptions, chosen, lambda text: SwelltreeError(f"export: {text}"))
     inputs, outputs, parameters, duration = (
         chosen.pop(name) for name in ("inputs", "outputs", "parameters", "duration")
     )
@@ -204,7 +206,7 @@ def device_of(model: Model, sea: AnySea | None, **options: Unpack[ExportOptions]
 def _in_sea(
     model: Model, sea: AnySea | None, duration: float | None, options: NamedValues
 ) -> tuple[Task, WaveSums | None, float]:
-    """The task with a window of loads, the components that fill it, and the end of the loads."""
+    """Task with a window of loads, the components that fill it, and the end of the loads."""
     start = options["start"]
     requested = complete(TracedOptions, **options) | {"times": [0.0]}
     if start is not None and hasattr(start, "attrs"):
@@ -239,7 +241,7 @@ def _in_sea(
 
 
 def _refuse_not_native(model: Model) -> None:
-    """Name what has no native program."""
+    """Reject effects without native programs."""
     for effect in having(model, HasUnknowns):
         raise SwelltreeError(
             f"export: {effect.word}{_named(effect)} are stepped by an implicit scheme that has no "
@@ -288,7 +290,6 @@ class Inputs(NamedTuple):
 
 
 def _inputs(model: Model, names: Sequence[str] | None) -> Inputs:
-    """What is commanded from outside."""
     strokes = no_commands(model).now
     speeds = {
         name: float(x) if x < UNLIMITED else np.inf
@@ -336,12 +337,12 @@ def _inputs(model: Model, names: Sequence[str] | None) -> Inputs:
 
 
 def _angles(model: Model) -> set[str]:
-    """Names of elements whose stroke is an angle, and of joint coordinates that are angles."""
+    """Names of elements with angular stroke, and of angular joint coordinates."""
     forces, found = stroke_forces(model), coordinates(model)
     pairs = [*zip(forces.names, forces.turns, strict=True)]
-    if "coordinate_unit" in found:
-        labels, units = found["coordinate"][1], found["coordinate_unit"][1]
-        pairs += [(str(a), b == "rad") for a, b in zip(labels, units, strict=True)]
+    if "coordinate_turns" in found:
+        labels, turns = found["coordinate"][1], found["coordinate_turns"][1]
+        pairs += [(str(a), bool(b)) for a, b in zip(labels, turns, strict=True)]
     return {name for name, turns in pairs if turns}
 
 
@@ -356,7 +357,7 @@ def _row(word: str, names: object) -> list[str]:
 
 
 def _parameters(model: Model, names: Sequence[str]) -> tuple[Variable, ...]:
-    """Numbers of the compiled model that can change in native code."""
+    """Parameters of the compiled model that native code can change."""
     result = {}
     strokes = stroke_forces(model).names
     for name in _row("parameters", names):
@@ -377,7 +378,7 @@ def _parameters(model: Model, names: Sequence[str]) -> tuple[Variable, ...]:
 
 
 class Outputs(NamedTuple):
-    """Channels in their order: variables, and for each the result it is in and where."""
+    """Channels in order: variables, and for each its result and index."""
 
     variables: tuple[Variable, ...]
     results: tuple[str, ...]
@@ -451,7 +452,6 @@ def _single(
 
 
 def _full(words: Vocabulary, numbered: np.ndarray, variable: str, number: int) -> str:
-    """Name of one number of a channel."""
     index = np.argwhere(numbered == number)[0]
     dims = words.dims[variable]
     known = (words.labels.get(dim) for dim in dims)
@@ -463,7 +463,6 @@ def _full(words: Vocabulary, numbered: np.ndarray, variable: str, number: int) -
 
 
 def _held(model: Model, inputs: Inputs, now: Array, before: Array, since: Array) -> Model:
-    """The model with its inputs held."""
     zero, count = no_commands(model), len(inputs.strokes)
     held, old = (
         zero.now | dict(zip(inputs.strokes, row[:count], strict=True)) for row in (now, before)
@@ -489,7 +488,7 @@ def _compiled(
     parameters: tuple[Variable, ...],
     outputs: Sequence[str] | None,
 ) -> Device:
-    """Both programs as an object file."""
+    """Compile both programs."""
     task = stepper.task
     how, solver, waves = task.formulation, task.solver, task.waves
     equations = problem_of(task.model, how)
@@ -569,13 +568,12 @@ def _compiled(
 
 
 def prefix_of(name: str) -> str:
-    """A name as C takes it."""
+    """A valid C identifier of a name."""
     word = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower() or "device"
     return word if word[0].isalpha() else f"device_{word}"
 
 
 def _fill(sums: WaveSums, begin: Array) -> dict[str, Array]:
-    """Loads of one block of rows."""
     loads = sums.loads(begin[0], BLOCK)
     return {"force": loads.force, "rate": loads.rate}
 

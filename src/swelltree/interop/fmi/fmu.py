@@ -119,7 +119,7 @@ def export_fmu(
 
 
 class Target(NamedTuple):
-    """How one binary is compiled: for what, and by which command; the triple is empty for here."""
+    """Platform, compiler command and target triple (empty: this machine) of one binary."""
 
     platform: Platform
     compiler: list[str]
@@ -127,7 +127,6 @@ class Target(NamedTuple):
 
 
 def targets_of(platforms: Sequence[str] | None, version: str) -> list[Target]:
-    """What binaries to compile."""
     if platforms is None:
         return [Target(_here(), c_compiler(), "")]
     known = {name for name, x in PLATFORMS.items() if version != "2.0" or x.old}
@@ -149,7 +148,6 @@ def targets_of(platforms: Sequence[str] | None, version: str) -> list[Target]:
 
 
 def _here() -> Platform:
-    """The platform of this machine."""
     machine, system = platform.machine().lower(), platform.system().lower()
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
     for found in PLATFORMS.values():
@@ -159,7 +157,7 @@ def _here() -> Platform:
 
 
 def c_compiler() -> list[str]:
-    """Command of a C compiler: that of the system, or the one of the package ziglang."""
+    """Command of the system's C compiler, else of the package ziglang."""
     if os.environ.get("CC"):
         return shlex.split(os.environ["CC"])
     for name in ("cc", "gcc", "clang"):
@@ -174,7 +172,6 @@ def c_compiler() -> list[str]:
 
 
 def archive(device: Device, version: str, targets: Sequence[Target]) -> bytes:
-    """The FMU: description and binaries."""
     identity = _identity(device, version)
     describe = _description2 if version == "2.0" else _description3
     memory = io.BytesIO()
@@ -192,7 +189,7 @@ def archive(device: Device, version: str, targets: Sequence[Target]) -> bytes:
 
 
 def _identity(device: Device, version: str) -> str:
-    """What a host names to get this device and no other."""
+    """Unique identifier of a device, used as GUID."""
     variables = device.inputs, device.parameters, device.outputs
     words = repr((variables, version, device.programs, device.begin, device.end))
     numbers = b"".join(x.tobytes() for x in device.tables.values())
@@ -203,7 +200,7 @@ def _identity(device: Device, version: str) -> str:
 def sources_of(
     device: Device, version: str, identity: str, triple: str = ""
 ) -> dict[str, str | bytes]:
-    """What the binary of an FMU is compiled from, by the names of the files."""
+    """Source files of the binary of an FMU, by name."""
     layer = f"fmi{version[0]}.c"
     return files_of(device, triple) | {
         layer: renamed(source(layer), device.prefix),
@@ -213,7 +210,6 @@ def sources_of(
 
 
 def _binary(device: Device, version: str, identity: str, target: Target) -> bytes:
-    """A shared library."""
     layer = f"fmi{version[0]}.c"
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
@@ -243,7 +239,7 @@ def _binary(device: Device, version: str, identity: str, target: Target) -> byte
 
 
 def _attributes(**values: object) -> str:
-    """Attributes of an element; those that are None are left out."""
+    """XML attributes; None values are omitted."""
     words = {True: "true", False: "false"}
     return "".join(
         f" {name}={quoteattr(words[x] if isinstance(x, bool) else str(x))}"
@@ -292,7 +288,6 @@ def _number(x: float) -> str | None:
 
 
 def _real(variable: Variable, causality: str) -> dict[str, object]:
-    """Attributes of a number."""
     limit = _number(variable.limit)
     return {
         "unit": variable.unit or None,

@@ -35,7 +35,7 @@ Curve = tuple[tuple[float, float], ...]
 
 
 class DataLines:
-    """Non-empty lines of an additional file, as numbers or an error."""
+    """Non-empty lines of an auxiliary file, parsed as numbers or rejected with an error."""
 
     def __init__(self, place: Place, row: TextRow, name: str) -> None:
         self.name = name.strip("\"'")
@@ -48,7 +48,7 @@ class DataLines:
         return len(self.lines)
 
     def fail(self, index: int, text: str) -> SwelltreeError:
-        """The error about a line, from zero; past the end when the file stops too early."""
+        """Error about a line; past the end if the file stops too early."""
         if index >= len(self):
             return self._fail(f"file '{self.name}' ends too early: {text} Is it whole?")
         return self._fail(f"file '{self.name}' line {self.lines[index][0]}: {text}")
@@ -60,7 +60,7 @@ class DataLines:
         return [to_number(x, f"in {what},", lambda text: self.fail(index, text)) for x in words]
 
     def option(self, name: str) -> tuple[int, str]:
-        """Index of the line of an option, and its value, which stands before the name."""
+        """Line index and value of an option; the value precedes the name."""
         for index, (_, text) in enumerate(self.lines):
             words = text.split()
             if len(words) > 1 and words[1].lower() == name.lower():
@@ -74,7 +74,7 @@ class DataLines:
             raise self._fail(f"file '{self.name}': {error}") from None
 
     def headings(self) -> int:
-        """How many lines stand before the first that begins with a number."""
+        """Number of lines before the first that begins with a number."""
         first = (k for k, (_, x) in enumerate(self.lines) if is_number(x.split()[0]))
         return next(first, len(self))
 
@@ -84,7 +84,7 @@ def _plain(value: object) -> object:
 
 
 def find_file(place: Place, name: str) -> Path | None:
-    """A file that is named beside its own, or from a folder above, as MoorDyn is run."""
+    """A file named relative to its own folder or a parent, as MoorDyn is run."""
     text = name.strip("\"'")
     folders = [place.path.parent, *place.path.resolve().parents[1:]]
     return next((at / text for at in folders if (at / text).is_file()), None)
@@ -120,7 +120,6 @@ def read_curve(place: Place, row: TextRow, name: str, columns: str) -> Curve:
 
 
 def write_curve(path: Path, name: str, curve: Curve) -> None:
-    """A curve as MoorDyn reads it."""
     rows = [f"----{name}----", "Strain Tension", "(-) (N)"]
     rows += [f"{strain!r} {tension!r}" for strain, tension in curve]
     write_atomic(path, "\n".join(rows) + "\n")
@@ -141,7 +140,7 @@ Axes = tuple[tuple[float, ...], tuple[float, ...], np.ndarray]
 
 
 def _grid_of_rows(lines: DataLines) -> Axes:
-    """Depths in rows of one y behind a heading of x, as MoorDyn-F and MoorPy have them."""
+    """Depths in rows of constant y below a row of x, as in MoorDyn-F and MoorPy."""
     counts = []
     for title in ("ngridx", "ngridy"):
         at = next((k for k, (_, text) in enumerate(lines.lines) if title in text.lower()), None)
@@ -159,7 +158,7 @@ def _grid_of_rows(lines: DataLines) -> Axes:
 
 
 def _grid_of_points(lines: DataLines) -> Axes:
-    """Places along x, places along y, and x, y, height of every point, as MoorDyn-C has them."""
+    """Coordinates along x and y, and x, y, height of every point, as in MoorDyn-C."""
     counts = lines.numbers(0, 2, "numbers of places along x and y")
     x, y = (tuple(lines.numbers(k, 1, f"places along {axis}")) for k, axis in ((1, "x"), (2, "y")))
     for k, (count, values) in enumerate(zip(counts, (x, y), strict=False), 1):
@@ -204,7 +203,7 @@ MAX_FREQUENCIES = 20_000
 
 
 class Flow(NamedTuple):
-    """Waves and current of a mooring file, and what was left out."""
+    """Waves and current of a mooring file, and omitted parts."""
 
     sea: Sea | None = None
     current: Current | None = None
@@ -212,7 +211,7 @@ class Flow(NamedTuple):
 
 
 def read_flow(place: Place, row: TextRow) -> Flow:
-    """What one of the options WaveKin, Currents and WaterKin asks for."""
+    """Flow requested by the options WaveKin, Currents and WaterKin."""
     key, kind = row.words[1].lower(), row.words[0].strip("\"'")
     if kind in ("0", ""):
         return Flow()

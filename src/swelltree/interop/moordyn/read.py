@@ -117,7 +117,7 @@ def read_moordyn(
 
 
 def file_text(path: Path) -> str:
-    """Text of a mooring file, or an error that says why there is none."""
+    """Text of a mooring file."""
     path = user_path(path, "mooring file")
     try:
         return plain_text(path, errors="replace")
@@ -130,7 +130,7 @@ def file_text(path: Path) -> str:
 
 
 def read_sections(text: str) -> list[tuple[str, list[TextRow]]]:
-    """All sections in their order; what stands before the first is left out."""
+    """All sections in order; text before the first is ignored."""
     sections: list[tuple[str, list[TextRow]]] = []
     ended = False
     for number, line in enumerate(text.splitlines(), 1):
@@ -287,7 +287,7 @@ def _point(row: TextRow, place: Place) -> PointRow:
 
 
 def _counted(file: MooringFile) -> MooringFile:
-    """The file with points numbered by their order where two have the same ID."""
+    """The file with points numbered by order where IDs are not unique."""
     ids = [row.id for row in file.points]
     again = next((name for k, name in enumerate(ids) if name in ids[:k]), None)
     if again is None:

@@ -250,7 +250,7 @@ def mooring_of(system: System, free: Sequence[str] = ()) -> MooringFile:
 
 
 def _warn_omitted(system: System) -> None:
-    """Warn of what a MoorDyn file has no place for; the rest is written."""
+    """Warn of items that a MoorDyn file cannot represent; the rest is written."""
     left = [
         f"{winch.label} is left out and line '{winch.line}' keeps the length it has as described"
         for winch in system.winches
@@ -313,7 +313,7 @@ class _Tables:
         )
 
     def _body(self, name: str) -> str:
-        """ID of a body, which is added when first asked for."""
+        """ID of a body, added on first use."""
         if name not in self.bodies:
             body = self.system.body(name)
             R = body.rotation_matrix
@@ -354,7 +354,7 @@ class _Tables:
         return [force for force in forces if force.body.body == body.name]
 
     def _load(self, name: str) -> None:
-        """Constant force and damping of a body that the other program moves."""
+        """Constant force and damping of a coupled body."""
         body = self.system.body(name)
         drag = [f for f in self._drags(body) if f.relative_to == "ground"]
         quadratic = sum((dense(f.damping) for f in drag), np.zeros((6, 6)))
@@ -457,7 +457,7 @@ class _Tables:
         return f"R{self.rod_numbers[rod.name]}{letter}"
 
     def _clamped(self, end: Point, clamp: Array, field: str) -> str:
-        """A fixed rod without length that holds the direction of a line."""
+        """A fixed zero-length rod that clamps the direction of a line."""
         self.rod_types[CLAMP] = CLAMP
         kind = "fixed" if end.body == WORLD_NAME else f"body{self._body(end.body)}"
         number = str(len(self.rods) + 1)

@@ -96,13 +96,13 @@ class Left(NamedTuple):
 
 @dataclass
 class Findings:
-    """What an import chose and what it left out, collected while a case is translated."""
+    """Choices and omissions of an import, collected during translation."""
 
     left: list[Left] = field(default_factory=list)
     comments: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     def leave(self, place: str, sentence: str, *, missing: bool = False) -> None:
-        """Something is not translated; reported once."""
+        """Record that something is not translated; reported once."""
         result = Left(place, " ".join(sentence.split()), missing)
         if result not in self.left:
             self.left.append(result)
@@ -196,14 +196,14 @@ class Assignments:
         return value.strip() if isinstance(value, str) else default
 
     def is_on(self, name: str) -> bool:
-        """'on', or a number that is not zero."""
+        """'on', or a nonzero number."""
         value = self.raw(name)
         if isinstance(value, str):
             return value.lower() == "on"
         return isinstance(value, np.ndarray) and bool(value.any())
 
     def first_text(self, k: int = 0) -> str:
-        """An argument of the constructor that is a text."""
+        """A constructor argument that is text."""
         result = self.item.arguments[k] if k < len(self.item.arguments) else ""
         return result.strip() if isinstance(result, str) else ""
 
@@ -212,24 +212,24 @@ class Assignments:
         self.findings.leave(self.place(name), f"{self.label}.{shown} {what}; it is left out.")
 
     def leave(self, name: str, sentence: str) -> None:
-        """A field that is read but has no counterpart."""
+        """Record a field without counterpart."""
         self._asked.add(name)
         self.findings.leave(self.place(name), f"{self.label}.{name}: {sentence}")
 
     def lack(self, sentence: str, name: str = "", *, missing: bool = False) -> None:
-        """What the object itself does not have or cannot be, at its line or that of a field."""
+        """Record a deficiency of the object, at its line or that of a field."""
         self.findings.leave(self.place(name), f"{self.label} {sentence}", missing=missing)
 
     def use(self, *names: str) -> None:
-        """Count fields as read, all of them if none are named."""
+        """Mark fields as used, all if none are named."""
         self._asked |= set(names or self._fields)
 
     def use_requested(self, other: Assignments) -> None:
-        """Count what was asked of another as asked of this."""
+        """Mark the fields that another object used as used here."""
         self._asked |= other._asked
 
     def warn_unused(self) -> None:
-        """Report fields that were not read and that do more than control WEC-Sim."""
+        """Report unused fields that affect the physics."""
         silent = {*SILENT.get(self.kind, ()), *self._asked}
         for name, (_, _, shown) in self._fields.items():
             heads = {name.rsplit(".", k)[0] for k in range(name.count(".") + 1)}
@@ -240,7 +240,7 @@ class Assignments:
 
 
 def _leaves(item: Object) -> Iterator[tuple[str, Value, int]]:
-    """Fields of an object and of the structures in it, with dots."""
+    """Fields of an object and its nested structures, in dotted notation."""
     waiting = [(item, "")]
     count = 0
     while waiting:
@@ -261,17 +261,17 @@ def _leaves(item: Object) -> Iterator[tuple[str, Value, int]]:
 
 
 def plain(values: object) -> list[float]:
-    """Numbers as TOML writes them."""
+    """Numbers in TOML types."""
     return [float(x) + 0.0 for x in np.asarray(values, dtype=float).reshape(-1)]
 
 
 def path_of(folder: Path, name: str) -> Path | None:
-    """A file that a script names, None where it names none."""
+    """File named by a script, None if there is none."""
     return None if not name or "\0" in name else folder / name.replace("\\", "/")
 
 
 def plain_name(name: str) -> str:
-    """A name without the signs that have a meaning in labels."""
+    """A name without characters that are special in labels."""
     letters = "".join(c if c.isprintable() and c not in ".:" else "_" for c in name.strip())[:60]
     while "__" in letters:
         letters = letters.replace("__", "_")

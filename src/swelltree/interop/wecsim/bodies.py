@@ -30,7 +30,7 @@ DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
 
 
 def rows6(matrix: np.ndarray) -> object:
-    """A 6 x 6 matrix for TOML: its diagonal by name where there is no more."""
+    """A 6 x 6 matrix for TOML: its diagonal by name if it is diagonal."""
     if np.array_equal(matrix, np.diag(np.diag(matrix))):
         return {dof: float(x) for dof, x in zip(DOFS, np.diag(matrix), strict=True) if x}
     return [plain(row) for row in matrix]
@@ -39,7 +39,7 @@ def rows6(matrix: np.ndarray) -> object:
 def names_of(
     bodies: dict[int, Assignments], hydro: HydroData, blocks: dict[int, str]
 ) -> dict[int, str]:
-    """Names of the bodies: those of the data, else of the script, else of the model's block."""
+    """Names of the bodies: from the data, else the script, else the model's block."""
     result = dict(hydro.names)
     for n, body in bodies.items():
         if n not in result:
@@ -49,7 +49,7 @@ def names_of(
 
 
 def body_table(n: int, body: Assignments, name: str, hydro: HydroData, rho: float) -> NamedValues:
-    """One body, its frame at the origin of the world, as WEC-Sim's frames are."""
+    """Table of one body with its frame at the world origin, as in WEC-Sim."""
     waits = hydro.file is not None and hydro.data is None and not body.number("nonHydro")
     center = center_of(n, body, hydro)
     table: NamedValues = {"name": name}
@@ -121,7 +121,7 @@ def _inertia(body: Assignments) -> list[float]:
 def body_forces(
     body: Assignments, name: str, rho: float, center: np.ndarray | None
 ) -> dict[str, list[NamedValues]]:
-    """Drag, Morison elements and linear damping of a body: rows of `forces` and of `moorings`."""
+    """Drag, Morison elements and linear damping of a body: rows of `forces` and `moorings`."""
     drag = body.matrix("quadDrag.drag")
     cd, area = (body.vector(f"quadDrag.{part}", (0.0,) * 6) for part in ("cd", "area"))
     if drag is None and (cd * area).any():
@@ -139,7 +139,7 @@ def body_forces(
 
 
 def _morison(body: Assignments, name: str, center: np.ndarray | None) -> list[NamedValues]:
-    """Drag of Morison elements that are given by areas; their inertia has no counterpart."""
+    """Drag of Morison elements with areas; their inertia has no counterpart."""
     parts = ("cd", "ca", "area", "VME", "rgME", "z")
     rows = {part: body.raw(f"morisonElement.{part}") for part in parts}
     option = body.number("morisonElement.option")
@@ -180,7 +180,7 @@ def _row3(value: object, k: int) -> np.ndarray:
 def hull_table(
     body: Assignments, folder: Path, out: Path, center: np.ndarray | None
 ) -> NamedValues | None:
-    """The mesh of a body, where its buoyancy and wave pressure are taken on the wetted hull."""
+    """Mesh of a body with nonlinear buoyancy and Froude-Krylov forces."""
     path = path_of(folder, body.text("geometryFile"))
     if path is None or not os.path.isfile(path):
         body.findings.leave(
@@ -249,7 +249,7 @@ class Moorings:
         return built
 
     def carrier(self, block: Block) -> str | None:
-        """The body that a mooring's block is joined to."""
+        """The body connected to a mooring block."""
         names = [self.network.carrier(frame) for frame in self.diagram.frames_of(block)]
         return next((name for name in names if name not in (None, WORLD_NAME)), None)
 

@@ -78,7 +78,7 @@ def _fail(path: Path, text: str, advice: str = "") -> SwelltreeError:
 
 
 def _check_kind(path: Path) -> None:
-    """It is there, of a kind that is read, and not too large."""
+    """Check existence, type and size of a file."""
     ending = path.suffix.lower()
     if ending == ".mdl":
         raise _fail(path, "it is of the old form .mdl, which is not read")
@@ -124,7 +124,7 @@ def _checked_entries(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipIn
 
 
 def _tree(content: bytes, path: Path, name: str) -> Element:
-    """A part as a tree of limited size and depth; every element knows its line."""
+    """XML tree of a part, limited in size and depth; every element knows its line."""
     builder, parser = TreeBuilder(), expat.ParserCreate()
     depth = count = 0
 
@@ -188,7 +188,7 @@ class Block:
 
     @property
     def library(self) -> str:
-        """Which library of WEC-Sim the block is from, in lower case; empty for others."""
+        """WEC-Sim library of the block in lower case; empty for others."""
         return library_of(self.source)
 
     @property
@@ -198,12 +198,12 @@ class Block:
 
     @property
     def mechanics(self) -> list[str]:
-        """What a subsystem holds of WEC-Sim's bodies, joints, moorings, cables and frames."""
+        """Bodies, joints, moorings, cables and frames in a subsystem."""
         return [source for source in self.inside if library_of(source) in MECHANICS]
 
 
 def library_of(source: str) -> str:
-    """Which library of WEC-Sim a source names, in lower case; empty for others."""
+    """WEC-Sim library named by a source, in lower case; empty for others."""
     head, _, _ = source.rpartition("/")
     if not head.startswith("WECSim_Lib"):
         return ""
@@ -225,7 +225,7 @@ class Diagram:
     frames: dict[str, str]
 
     def ends(self, block: Block) -> list[str | None]:
-        """The frames of base and follower of a joint, None where nothing is joined to it."""
+        """Base and follower frames of a joint, None where unconnected."""
         return [self.frames.get(f"{block.sid}#{port}") for port in ("lconn:1", "rconn:1")]
 
     def frames_of(self, block: Block) -> list[str]:
@@ -238,7 +238,6 @@ class Diagram:
 
 
 def read_diagram(path: Path) -> Diagram:
-    """The diagram of an .slx file."""
     reading = _Reading(path, read_package(path))
     part, top = reading.top()
     reading.read(top, _Within((part,)))
@@ -246,7 +245,7 @@ def read_diagram(path: Path) -> Diagram:
 
 
 class _Within(NamedTuple):
-    """Where a system stands: parts of the file, numbers and names of subsystems, top first."""
+    """Location of a system: parts of the file, numbers and names of subsystems, top first."""
 
     parts: tuple[str, ...]
     head: str = ""
@@ -280,7 +279,7 @@ class _Reading:
         raise self.fail("it has no blocks at its top")
 
     def read(self, system: Element, within: _Within) -> None:
-        """Blocks and frames of a system; what it holds in subsystems with mechanics is its own."""
+        """Blocks and frames of a system, and of subsystems with mechanics."""
         visited: set[str] = set()
         ends: dict[str, str] = {}  # of blocks that lines can join: where their ports are
         for element in system.findall("Block"):
@@ -311,7 +310,7 @@ class _Reading:
                 self._join([ends[s] or f"{within.head}{port}" for s, port in pairs if s in ends])
 
     def joined(self) -> dict[str, str]:
-        """The frame of each port of a block; a line that ends on a rim joins nothing."""
+        """Frame of each port of a block; lines to an unconnected rim are ignored."""
         blocks = {sid for sid, block in self.blocks.items() if block.kind != RIM}
         named = {
             port: self.frames.top(port)
@@ -322,7 +321,7 @@ class _Reading:
         return {port: frame for port, frame in named.items() if count[frame] > 1}
 
     def _open(self, element: Element, block: Block, within: _Within) -> None:
-        """Take what a subsystem holds, and join the ports of its rim to those inside."""
+        """Add the content of a subsystem, and connect its outer ports to the inner ones."""
         part, inner, another = self._system_of(element, within.parts[-1])
         if another and part in within.parts:
             raise self.fail(f"its subsystem '{block.name[:60]}' holds itself")
@@ -360,7 +359,7 @@ class _Reading:
         )
 
     def _inside(self, element: Element, part: str) -> tuple[str, ...]:
-        """What a subsystem holds, also in subsystems of its own; each part is gone through once."""
+        """Content of a subsystem including nested ones; each part is visited once."""
         name, system, is_part = self._system_of(element, part)
         if is_part and name in self.parts_of:
             return self.parts_of[name]
@@ -380,7 +379,7 @@ class _Reading:
         return tuple(result)
 
     def _system_of(self, element: Element, part: str) -> tuple[str, Element | None, bool]:
-        """The system of a subsystem's block, the part it is in, and whether that is another."""
+        """System of a subsystem's block, its part, and whether that is another part."""
         system = element.find("System")
         name = None if system is None else system.get("Ref")
         if name is None:

@@ -44,7 +44,7 @@ class HydroData:
     gaps: str = "error"
 
     def of(self, number: int, variable: str) -> np.ndarray | None:
-        """A number or point of a body, None where the data do not give it."""
+        """A number or point of a body, None if not in the data."""
         if self.data is None or number not in self.names or variable not in self.data:
             return None
         value = np.asarray(self.data[variable].sel(body=self.names[number]).values, dtype=float)
@@ -101,15 +101,13 @@ def _data_path(body: Assignments, folder: Path, instead: Path | None) -> Path | 
 
 
 class _Read(NamedTuple):
-    """A file as it was read."""
-
     data: xr.Dataset
     gaps: str  # how: "error", or "drop" where values are missing
     direct: bool  # without being given the density, as a case reads it
 
 
 def _read(path: Path, rho: float) -> _Read:
-    """The data of a file, by the plainest way that gives them."""
+    """Read the data of a file with the first reader that accepts it."""
     from swelltree.hydro.readers.read import read_hydro
 
     first: SwelltreeError | None = None
@@ -131,7 +129,7 @@ def _chosen(
     bodies: dict[int, Assignments],
     findings: Findings,
 ) -> HydroData:
-    """Bodies picked from the files that were read."""
+    """Bodies selected from the files."""
     picks: dict[int, tuple[Path, str]] = {}
     for n, path in requested.items():
         in_file = [str(name) for name in read[path].data["body"].values]
@@ -180,7 +178,7 @@ def _chosen(
 
 
 def _number_in_file(body: Assignments, n: int, count: int) -> int | None:
-    """Which body of its file a body is: given by older scripts, else that of its own number."""
+    """Index of a body in its file: given by older scripts, else its own number."""
     number = body.item.arguments[1] if len(body.item.arguments) > 1 else None
     if isinstance(number, np.ndarray) and number.size == 1 and np.isfinite(number).all():
         n = int(number[0, 0])
@@ -190,7 +188,7 @@ def _number_in_file(body: Assignments, n: int, count: int) -> int | None:
 
 
 def _rigid_dofs(data: xr.Dataset, bodies: list[str]) -> list[str]:
-    """Labels of the rigid DOFs; flexible modes have other words."""
+    """Labels of the rigid DOFs, without flexible modes."""
     from swelltree.hydro.data.dataset import DOFS, dofs_of, split_label
 
     result = [dof for name in bodies for dof in dofs_of(data, name)]
@@ -198,7 +196,7 @@ def _rigid_dofs(data: xr.Dataset, bodies: list[str]) -> list[str]:
 
 
 def _piece(data: xr.Dataset, names: dict[str, str], rho: float) -> xr.Dataset:
-    """Some bodies of a dataset under their new names, at another density."""
+    """Bodies of a dataset with new names and another density."""
     from swelltree.hydro.data.dataset import rename_bodies
 
     dofs = _rigid_dofs(data, [*names])
@@ -211,7 +209,7 @@ def _piece(data: xr.Dataset, names: dict[str, str], rho: float) -> xr.Dataset:
 
 
 def _together(pieces: list[xr.Dataset]) -> xr.Dataset:
-    """Datasets of different bodies as one without interaction."""
+    """Merge datasets of different bodies without interaction."""
     first = pieces[0]
     if len(pieces) == 1:
         return first

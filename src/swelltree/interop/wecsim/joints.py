@@ -104,7 +104,7 @@ class Network:
 
 
 def object_number(block: Block, kind: str) -> int | None:
-    """Number of the object that a block stands for: 2 for body(2)."""
+    """Number of the object of a block: 2 for body(2)."""
     text = block.values.get(kind, f"{kind}(1)")
     match = re.fullmatch(rf"{kind}(?:\((\d{{1,6}})\))?", text.replace(" ", ""))
     return None if match is None else int(match[1] or 1)
@@ -159,7 +159,7 @@ def _joint_kind(block: Block) -> str:
 
 
 def _merge_fixed(diagram: Diagram, frames: Groups, joints: list[Block], carried: set[str]) -> bool:
-    """Make one frame of two by a fixed constraint to a frame without a body, if there is one."""
+    """Merge two frames joined by a fixed constraint without a body."""
     used = {frames.top(frame) for frame in carried}
     for block in joints:
         ends = diagram.ends(block)
@@ -221,7 +221,7 @@ def _rotation_vector(R: np.ndarray) -> np.ndarray:
 
 
 def _turn_about(axis: np.ndarray, angle: float) -> np.ndarray:
-    """Rotation about an axis; none about an axis of no length."""
+    """Rotation about an axis; identity for a zero axis."""
     from scipy.spatial.transform import Rotation
 
     size = np.linalg.norm(axis)
@@ -298,13 +298,13 @@ def coordinates(
 
 
 class Names:
-    """Gives every item of a system a name of its own."""
+    """Assigns unique names to the items of a system."""
 
     def __init__(self, used: list[str]) -> None:
         self.used = {*used, WORLD_NAME}
 
     def new(self, wish: str) -> str:
-        """A name like the wish that nothing else has."""
+        """A unique name similar to the requested one."""
         name, k = wish, 2
         while name in self.used:
             name, k = f"{wish}_{k}", k + 1
@@ -313,7 +313,7 @@ class Names:
 
 
 def end(carrier: str, point: np.ndarray) -> str | NamedValues:
-    """A point of a body or the world; all frames are that of the world at rest."""
+    """Connection point on a body or the world; all frames coincide with the world's at rest."""
     return carrier if not point.any() else {"body": carrier, "position": plain(point)}
 
 
@@ -334,7 +334,7 @@ def _axes_of(specified: Assignments) -> np.ndarray:
 def joint_table(
     tie: Tie, specified: Assignments, name: str, starts: dict[str, Start], findings: Findings
 ) -> tuple[NamedValues, dict[str, float]]:
-    """The joint of a constraint or PTO, and its coordinates in the start."""
+    """Joint of a constraint or PTO, and its initial coordinates."""
     point = specified.vector("location")
     if not specified.has("location"):
         findings.comment("joints", name, f"{specified.label}.location is not given; the origin.")
@@ -406,7 +406,7 @@ def stops_of(tie: Tie, specified: Assignments) -> NamedValues:
 def pto_table(
     tie: Tie, specified: Assignments, name: str, joint: str, start: dict[str, float]
 ) -> NamedValues:
-    """The spring, damper and stops of a power take-off on its joint."""
+    """Spring, damper and stops of a power take-off on its joint."""
     stiffness = (specified.numbers("stiffness") or [0.0])[0]
     unit = 1.0 if tie.joint == "slider" else math.pi / 180.0
     rest = specified.number("equilibriumPosition") * unit
@@ -443,5 +443,4 @@ def constraint_stops(tie: Tie, specified: Assignments, name: str, joint: str) ->
 
 
 def pto_name(specified: Assignments, number: int) -> str:
-    """Name of a constraint or PTO."""
     return plain_name(specified.first_text()) or f"{specified.kind}{number}"

@@ -55,7 +55,6 @@ class WecsimCase:
 
     @property
     def text(self) -> str:
-        """The first case file."""
         return next(iter(self.texts.values()))
 
     @property
@@ -156,7 +155,7 @@ def read_wecsim(
 
 
 def _text(tables: NamedValues, head: list[str], findings: Findings) -> str:
-    """A case file as TOML, with what was chosen above each item."""
+    """TOML text of a case, with choices noted above each item."""
     left = [f"- {item}" for item in findings.left]
     built = [_commented([*head, *(["", "Not translated:", *left] if left else [])])]
     comments = dict(findings.comments)
@@ -212,7 +211,7 @@ def _script_text(path: Path) -> str:
 
 
 def _model_path(script: Path, named: Value | None) -> Path:
-    """The model that the script names, or the only one beside it."""
+    """Model file named by the script, or the only one in its folder."""
     adjacent = sorted(script.parent.glob("*.slx"))
     if isinstance(named, str) and named.strip() and "\0" not in named:
         return script.parent / named.strip().replace("\\", "/")

@@ -58,7 +58,7 @@ T = TypeVar("T")
 
 
 class Place(NamedTuple):
-    """A name with its steps, and the value there; `Unknown` where there is none."""
+    """A variable with its indices and fields, and its value; `Unknown` if undefined."""
 
     name: str
     steps: tuple[Step, ...]
@@ -66,7 +66,7 @@ class Place(NamedTuple):
 
 
 class _SpentError(Exception):
-    """The script does more than input scripts do; nothing more is run."""
+    """The script exceeds the limits of input scripts."""
 
 
 class Script(Variables):
@@ -90,7 +90,7 @@ class Script(Variables):
         return FIELD.fullmatch(word) is not None
 
     def changed(self, values: Iterable[tuple[str, float]]) -> Script:
-        """A copy in which fields have other values."""
+        """A copy with changed fields."""
         other = copy.deepcopy(self)
         for word, value in values:
             _Reading(other, words_of(f"{word} = {float(value)!r}", self.line)).run()
@@ -98,7 +98,7 @@ class Script(Variables):
 
 
 class _Reading:
-    """Goes through the words of a script and carries them out."""
+    """Interpreter of the tokens of a script."""
 
     def __init__(self, script: Script, words: list[Word]) -> None:
         self.script, self.words = script, words
@@ -126,13 +126,13 @@ class _Reading:
         return self.word.kind == "sign" and self.word.text in signs
 
     def take(self) -> Word:
-        """The next word, and go on; the end stays."""
+        """Consume the next token; the end marker stays."""
         word = self.word
         self.at += word.kind != "end"
         return word
 
     def skip(self, *signs: str) -> bool:
-        """Take one of these signs if it stands here."""
+        """Consume one of these signs if it is next."""
         return self.is_sign(*signs) and bool(self.take())
 
     def expect(self, sign: str) -> None:
@@ -142,7 +142,7 @@ class _Reading:
             raise CannotRead(f"'{sign}' is missing{place}")
 
     def deeper(self) -> None:
-        """One more level; too many are rejected before they fill the stack."""
+        """Enter a nesting level; too many are rejected before the stack overflows."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise CannotRead(f"brackets or blocks are more than {MAX_DEPTH} deep")
@@ -161,7 +161,7 @@ class _Reading:
             return
 
     def block(self) -> None:
-        """Statements up to a word that ends a block, which is not taken."""
+        """Execute statements up to a token that ends a block, which is not consumed."""
         depth = self.depth
         while True:
             self.depth = depth
@@ -197,7 +197,7 @@ class _Reading:
             self.take()
 
     def skip_body(self) -> None:
-        """To the word that ends the body of a block, which is not taken."""
+        """Skip to the token that ends the body of a block, which is not consumed."""
         depth, brackets = 0, 0
         while self.word.kind != "end":
             kind, text, *_ = self.word
@@ -212,7 +212,7 @@ class _Reading:
             self.take()
 
     def skip_block(self) -> None:
-        """Past the end that closes the block which begins here."""
+        """Skip past the `end` of this block."""
         self.take()
         while True:
             self.skip_body()
@@ -237,7 +237,7 @@ class _Reading:
             raise CannotRead(f"'{self.word.text.strip()[:30]}' is not expected here")
 
     def command(self, name: str) -> None:
-        """A name and words after it, of which only those of `clear` matter."""
+        """Execute a command-syntax statement; only `clear` has an effect."""
         start, brackets = self.at + 1, 0
         while self.word.kind not in ("line", "end") and (brackets or not self.is_at_end):
             kind, text, *_ = self.take()
@@ -292,7 +292,7 @@ class _Reading:
         return meshgrid(self.script.work, *self.inside(self.arguments))
 
     def forget(self, targets: list[Place | None]) -> None:
-        """What a statement would have set is not known from here on."""
+        """Mark the targets of a failed statement as unknown."""
         for place in targets:
             try:
                 if place is not None:
@@ -302,7 +302,7 @@ class _Reading:
                 continue  # its place is not readable either; the line is reported
 
     def compound(self, kind: str) -> None:
-        """for and if; the others are not run."""
+        """Execute `for` and `if`; other blocks are not supported."""
         if kind not in ("for", "if"):
             raise CannotRead(f"'{kind}' is not supported; write the values")
         self.deeper()
@@ -343,7 +343,7 @@ class _Reading:
     # expressions
 
     def expression(self, level: int = 0) -> Value:
-        """An expression of operators from a level on, by precedence climbing."""
+        """Parse an expression from a precedence level, by precedence climbing."""
         left = self.unary()
         for _ in range(MAX_OPERATORS):
             found = next((k for k, signs in enumerate(LEVELS) if self.is_sign(*signs)), -1)
@@ -380,7 +380,7 @@ class _Reading:
         return value
 
     def power(self) -> Value:
-        """Powers, from left to right; their exponents may have a sign."""
+        """Powers, left associative; exponents may have a sign."""
         left = self.operand()
         while self.is_sign("^", ".^"):
             sign, minus = self.take().text, False
@@ -419,7 +419,7 @@ class _Reading:
         return value
 
     def inside(self, read: Callable[[], T]) -> T:
-        """What stands in brackets in which blanks mean nothing."""
+        """Parse the content of brackets in which blanks do not separate entries."""
         right = CLOSES[self.take().text]
         rows, self.rows = self.rows, False
         built = read()
@@ -428,7 +428,7 @@ class _Reading:
         return built
 
     def place(self) -> Place:
-        """A name with brackets and fields behind it, and what is there."""
+        """Parse a name with indices and fields, and evaluate it."""
         if self.word.kind != "name":
             raise CannotRead(f"'{self.word.text.strip()[:30]}' stands where a name is expected")
         self.deeper()
@@ -478,7 +478,7 @@ class _Reading:
         return FUNCTIONS[name](self.script.work, *values)
 
     def size(self) -> np.ndarray:
-        """What `end` stands for: the size of an axis, or all entries for the only index."""
+        """Value of `end` in an index: size of the axis, or number of entries for a single index."""
         value, axis = self.ends[-1]
         depth, at = 0, self.at
         while axis == 0 and at < len(self.words):
@@ -510,7 +510,7 @@ class _Reading:
         return value[position - 1] if step.sign == "{" else [value[position - 1]]
 
     def arguments(self, value: Value | None = None) -> tuple[Value, ...]:
-        """Arguments or indices of a value, a colon alone among them."""
+        """Parse arguments or indices, including a bare colon."""
         result: list[Value] = []
         while not self.is_sign(")", "}"):
             alone = self.is_sign(":") and self.following.text in (",", ")", "}")
@@ -522,7 +522,7 @@ class _Reading:
         return tuple(result)
 
     def brackets(self) -> Value:
-        """Rows of entries, parted by blanks, commas, semicolons and lines."""
+        """Parse rows of entries separated by blanks, commas, semicolons and lines."""
         left = self.take().text
         outer, self.rows = self.rows, True
         rows: list[list[Value]] = [[]]

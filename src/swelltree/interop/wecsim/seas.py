@@ -70,7 +70,7 @@ class Seas:
     records: dict[str, np.ndarray] = field(default_factory=dict)
 
     def conditions(self, waves: list[Assignments]) -> list[Condition]:
-        """All combinations of heights and periods; several `waves` are there at once."""
+        """All combinations of heights and periods; several `waves` act together."""
         if not waves:
             self.findings.leave("the script", "there are no waves; still water is taken.")
             return [Condition("still")]
@@ -99,7 +99,7 @@ class Seas:
     def _trains(
         self, specified: Assignments, height: float | None, period: float | None
     ) -> tuple[list[NamedValues], float | None]:
-        """The wave trains of one `waves` object, and its frequency if coefficients are constant."""
+        """Wave trains of one `waves` object, and its frequency if coefficients are constant."""
         kind = _kind(specified)
         if kind not in KNOWN:
             self.findings.leave(
@@ -178,7 +178,7 @@ class Seas:
         return (float(omega.min()), float(omega.max())) if omega.size else (0.0, math.inf)
 
     def _band(self, specified: Assignments, peak: float) -> dict[str, float]:
-        """Ends of the band: those of the script, or of data that reach less far than the sea."""
+        """Band of the script, limited to the data."""
         specified.use("bem.frequency")
         band = specified.numbers("bem.range", 2)
         if band and 0 <= band[0] < band[1]:
@@ -225,7 +225,7 @@ class Seas:
         return {"type": "irregular", "spectrum": spectrum, "components": 500}
 
     def _measured(self, file: str) -> NamedValues:
-        """A recorded elevation, as far as the hydrodynamic data reach."""
+        """A measured elevation, limited to the band of the hydrodynamic data."""
         top = self._data_band()[1]
         if not math.isfinite(top):
             return {"type": "measured", "file": file}
@@ -253,7 +253,7 @@ def _choices(specified: Assignments) -> list[tuple[float | None, float | None]]:
 
 
 def _gamma(height: float, period: float) -> float:
-    """Peak enhancement of IEC 62600-2 from height and period, as WEC-Sim takes it."""
+    """Peak enhancement factor of IEC 62600-2, as in WEC-Sim."""
     ratio = period / math.sqrt(height)
     if ratio <= 3.6:
         return 5.0
@@ -261,7 +261,7 @@ def _gamma(height: float, period: float) -> float:
 
 
 def current_of(waves: list[Assignments]) -> NamedValues | None:
-    """The current, by its model: 0 even, 1 by the seventh root of the depth, 2 linear."""
+    """Current by its model: 0 uniform, 1 with the 1/7 power of the depth, 2 linear."""
     for specified in waves:
         option = specified.number("current.option", 3.0)
         speed = specified.number("current.speed")
@@ -293,7 +293,7 @@ class Variant(NamedTuple):
 
 
 def variants_of(script: Script, folder: Path, file: str, findings: Findings) -> list[Variant]:
-    """All settings of a script, those of its table of conditions or those it lists itself."""
+    """All variants of a script: from its table of conditions or its own lists."""
     for item in script.objects("simu").values():
         rows = _table_rows(Assignments("simu", 0, item, file, findings), script, folder)
         if rows:
@@ -312,7 +312,7 @@ def variants_of(script: Script, folder: Path, file: str, findings: Findings) -> 
 
 
 def _table_rows(simu: Assignments, script: Script, folder: Path) -> list[Variant]:
-    """The table of conditions that the script names; rows that share their system are one."""
+    """Table of conditions named by the script; rows that share their system are merged."""
     if simu.text("mcrExcelFile"):
         simu.leave("mcrExcelFile", "tables of conditions are read from .mat files only.")
     name = simu.text("mcrMatFile")
@@ -336,7 +336,7 @@ def _table_rows(simu: Assignments, script: Script, folder: Path) -> list[Variant
 
 
 def _table_of(path: Path, name: str, script: Script) -> tuple[list[str], np.ndarray]:
-    """The fields that a table of conditions sets, and their values, one row for each condition."""
+    """Fields set by a table of conditions, and their values, one row per condition."""
     if not os.path.isfile(path):
         raise SwelltreeError(f"the table of conditions '{name}' is not there.")
     mcr = read_mat(path).get("mcr")

@@ -106,7 +106,7 @@ class Translator:
         return value
 
     def _used_bodies(self) -> dict[int, Assignments]:
-        """The bodies of the script that the model has a block for."""
+        """Bodies of the script with a block in the model."""
         bodies, model = self.objects["body"], self.diagram.path.name
         for n in sorted(set(self.blocks) - set(bodies)):
             self.findings.leave(
@@ -333,7 +333,7 @@ class Translator:
     # what a case holds beside what was translated
 
     def _report_objects(self) -> None:
-        """Objects without a block, PTO-Sim models and control laws, and fields that were unread."""
+        """Report objects without a block, PTO-Sim models, control laws and unused fields."""
         merged = self.network.merged
         used = {(tie.kind, tie.number) for tie in self.network.ties} | {*merged}
         for kind in ("constraint", "pto"):
@@ -351,7 +351,7 @@ class Translator:
                     specified.warn_unused()
 
     def _report_blocks(self) -> None:
-        """Blocks that are neither WEC-Sim's mechanics nor only show signals."""
+        """Report blocks that are neither WEC-Sim mechanics nor signal displays."""
         for block in self.diagram.blocks.values():
             place = self.diagram.place(block)
             if block.library in MECHANICS:

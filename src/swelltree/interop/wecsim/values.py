@@ -19,12 +19,12 @@ MAX_ITEMS = 10_000  # objects, cells and fields
 
 
 class CannotRead(Exception):
-    """Why a statement cannot be read or run."""
+    """A statement that cannot be read or executed."""
 
 
 @dataclass
 class Object:
-    """A structure or an object of a class, with what its constructor was given."""
+    """A structure or an object with its constructor arguments."""
 
     created_by: str = ""
     arguments: tuple[Value, ...] = ()
@@ -35,14 +35,12 @@ class Object:
 
 @dataclass
 class Objects:
-    """Objects by their number, from one."""
-
     items: dict[int, Object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """What a line that was not read would have set."""
+    """A value that a skipped line would have set."""
 
     why: str
 
@@ -53,13 +51,13 @@ Act = Callable[..., np.ndarray]
 
 
 class Work:
-    """Counts what a script computes, and rejects more than is allowed before it is computed."""
+    """Limits the work of a script before it is done."""
 
     def __init__(self) -> None:
         self.left = MAX_WORK
 
     def take(self, count: float) -> None:
-        """Entries that are about to be made."""
+        """Count entries about to be created."""
         if not count <= MAX_ENTRIES:
             raise CannotRead(f"a matrix of more than {MAX_ENTRIES} entries is too large")
         self.left -= int(count) + 1
@@ -71,12 +69,10 @@ class Work:
 
 
 def number(x: float) -> np.ndarray:
-    """A number as a matrix."""
     return np.array([[float(x)]])
 
 
 def matrix(value: Value) -> np.ndarray:
-    """A value that is a matrix."""
     if isinstance(value, np.ndarray):
         return value
     if isinstance(value, Unknown):
@@ -86,7 +82,6 @@ def matrix(value: Value) -> np.ndarray:
 
 
 def scalar(value: Value) -> float:
-    """A value that is one number."""
     result = matrix(value)
     if result.size != 1:
         rows, columns = result.shape
@@ -95,7 +90,7 @@ def scalar(value: Value) -> float:
 
 
 def as_integer(value: Value) -> int:
-    """A whole number of moderate size."""
+    """An integer of moderate size."""
     result = scalar(value)
     if not (abs(result) <= 1e9 and result == int(result)):
         raise CannotRead(f"{result:g} is not a whole number")
@@ -103,7 +98,7 @@ def as_integer(value: Value) -> int:
 
 
 def is_true(value: Value) -> bool:
-    """What a condition says."""
+    """Truth value of a condition."""
     result = matrix(value)
     return bool(result.size) and bool(np.all(result != 0))
 
@@ -116,7 +111,7 @@ def length_of(value: Value | None) -> int:
 
 
 def _positions(value: Value, size: int) -> np.ndarray:
-    """Indices, counted from zero; a colon stands for all of an axis of this size."""
+    """Zero-based indices; a colon selects the whole axis."""
     if isinstance(value, str) and value == ":":
         return np.arange(size)
     result = matrix(value).reshape(-1, order="F")
@@ -126,7 +121,6 @@ def _positions(value: Value, size: int) -> np.ndarray:
 
 
 def picked(value: Value, indices: tuple[Value, ...], work: Work) -> np.ndarray:
-    """Entries of a matrix."""
     result = matrix(value)
     if len(indices) == 1:
         chosen = _positions(indices[0], result.size)
@@ -144,7 +138,7 @@ def picked(value: Value, indices: tuple[Value, ...], work: Work) -> np.ndarray:
 
 
 def placed(old: Value | None, indices: tuple[Value, ...], value: Value, work: Work) -> np.ndarray:
-    """A matrix with some entries set; it grows where they lie beyond its end."""
+    """A matrix with some entries set, enlarged as needed."""
     result = np.zeros((0, 0)) if old is None else matrix(old)
     new = matrix(value)
     if len(indices) == 1 and min(result.shape) > 1:
@@ -168,7 +162,7 @@ def placed(old: Value | None, indices: tuple[Value, ...], value: Value, work: Wo
 
 
 def joined(rows: list[list[Value]], work: Work) -> np.ndarray | str:
-    """Rows of entries as one matrix or one text."""
+    """Concatenate rows of entries into a matrix or a text."""
     if rows and all(isinstance(entry, str) for row in rows for entry in row):
         text = "".join(str(entry) for row in rows for entry in row)
         if len(text) > MAX_TEXT or len(rows) > 1:
@@ -191,7 +185,7 @@ def joined(rows: list[list[Value]], work: Work) -> np.ndarray | str:
 
 
 class Step(NamedTuple):
-    """What follows a name: a bracket with indices, or a dot with the name of a field."""
+    """An index in brackets, or a field access."""
 
     sign: str
     indices: tuple[Value, ...] = ()
@@ -199,7 +193,7 @@ class Step(NamedTuple):
 
 
 class Variables:
-    """Values by name, with objects, fields and cells that are made as they are set."""
+    """Variables by name; objects, fields and cells are created on assignment."""
 
     def __init__(self) -> None:
         self.variables: dict[str, Value] = {}
@@ -207,7 +201,7 @@ class Variables:
         self.line = 0  # of the statement that sets them
 
     def put(self, name: str, steps: tuple[Step, ...], value: Value) -> None:
-        """Put a value where a name and its steps lead, and make objects on the way."""
+        """Assign a value, creating intermediate objects."""
         if name == "end":
             raise CannotRead("'end' is not a name")
         if len(self.variables) > MAX_ITEMS:
@@ -215,7 +209,7 @@ class Variables:
         self.variables[name] = self._with(self.variables.get(name), steps, value)
 
     def _with(self, old: Value | None, steps: tuple[Step, ...], value: Value) -> Value:
-        """The old value with a new one at the end of the steps."""
+        """Copy of a value with a nested assignment."""
         if not steps:
             return value
         old = None if isinstance(old, Unknown) else old
@@ -262,14 +256,14 @@ class Variables:
 
 
 def only(value: Value) -> Object:
-    """The one object of a name without a number."""
+    """The single object of an unindexed name."""
     if not isinstance(value, Objects) or 1 not in value.items:
         raise CannotRead("fields belong to objects")
     return value.items[1]
 
 
 def position_of(step: Step) -> int:
-    """The number of an object or a cell."""
+    """One-based index of an object or cell."""
     result = as_integer(step.indices[-1]) if step.indices else 1
     if not 1 <= result <= MAX_ITEMS:
         raise CannotRead(f"an object or a cell cannot have the number {result}")
@@ -293,7 +287,7 @@ def _spaced(work: Work, *ends: Value) -> np.ndarray:
 
 
 def _entrywise(act: Act) -> Act:
-    """An operation of one or two values entry by entry; one row, column or number is repeated."""
+    """Entrywise operation with broadcasting."""
 
     def operation(work: Work, a: Value, *b: Value) -> np.ndarray:
         values = [matrix(a), *map(matrix, b)]
@@ -345,7 +339,7 @@ OPERATIONS: dict[str, Act] = {
 
 
 def _filled(fill: float) -> Act:
-    """zeros(...) and its like; a diagonal matrix if there is nothing to fill it with."""
+    """zeros(...), ones(...) and nan(...)."""
 
     def function(work: Work, *sizes: Value) -> np.ndarray:
         rows = [as_integer(number(x)) for s in sizes for x in matrix(s).reshape(-1)] or [1]
@@ -361,7 +355,7 @@ def _eye(work: Work, *sizes: Value) -> np.ndarray:
 
 
 def _over(act: Act, pair: Act | None = None) -> Act:
-    """A sum and its like over a row, or over the columns; max and min also of two values."""
+    """Reduction along a row or the columns; max and min also of two values."""
 
     def function(work: Work, a: Value, *b: Value) -> np.ndarray:
         if b and pair is not None:

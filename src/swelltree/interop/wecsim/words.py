@@ -23,7 +23,7 @@ TEXTS = {quote: re.compile(f"{quote}((?:[^{quote}]|{quote}{quote})*+){quote}") f
 
 
 class Word(NamedTuple):
-    """One word: number, name, text, sign, line (its end), end (of the script) or bad."""
+    """A token: number, name, text, sign, line (end of line), end (of the script) or bad."""
 
     kind: str
     text: str
@@ -32,7 +32,7 @@ class Word(NamedTuple):
 
 
 def words_of(text: str, first: int = 1) -> list[Word]:
-    """All words of a script; anything else comes as one of the kind bad."""
+    """All tokens of a script; invalid characters have the kind bad."""
     result: list[Word] = []
     stack: list[str] = []  # open brackets
     hidden = 0  # depth of block comments
@@ -51,7 +51,7 @@ def words_of(text: str, first: int = 1) -> list[Word]:
 
 
 def _cut(line: str, k: int, result: list[Word], stack: list[str], blank: bool) -> bool:
-    """Add the words of one line; true where it goes on in the next."""
+    """Append the tokens of one line; true if it continues on the next."""
     at = 0
     while at < len(line):
         char = line[at]

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 from swelltree.jit.entries import Read
-from swelltree.jit.graph import Buffer, Graph, Region
-from swelltree.jit.statements import Combination, Reduction, Stores, inner_regions
+from swelltree.jit.graph import Graph
+from swelltree.jit.statements import nested, statements
 
 OWN = "lanes"  # memory of what is a case's own
 ANYWHERE = 1  # step of places that are not known
 
 
 def read_places(graph: Graph, live: set[int]) -> Read:
-    """Places of a case's own tables that are read.
-
-    Args:
-        graph: of a program.
-        live: expressions that are needed.
-    """
+    """Places of per-case tables that are read."""
     found = set()
     for a in live:
         op = graph.ops[a]
@@ -27,14 +21,16 @@ def read_places(graph: Graph, live: set[int]) -> Read:
             found.add((op[1].start, op[2], 0))
         elif op[0] == "load_at" and op[1].where == OWN:
             found.add((op[1].start, op[2], multiple(graph, op[3])))
-    for buffer in _full(graph.root):
-        if buffer.where == OWN:
-            found.add((buffer.start, 0, ANYWHERE))
+    for region in nested(graph.root):
+        for item in statements(region):
+            for buffer in item.reads():
+                if buffer.where == OWN:
+                    found.add((buffer.start, 0, ANYWHERE))
     return frozenset(found)
 
 
 def columns_read(read: Read, start: int, width: int) -> tuple[int, ...]:
-    """Columns of a table that are read.
+    """Columns of a per-case table that are read.
 
     Args:
         read: what is read.
@@ -51,7 +47,7 @@ def columns_read(read: Read, start: int, width: int) -> tuple[int, ...]:
 
 
 def multiple(graph: Graph, a: int) -> int:
-    """A whole number that divides an expression whatever its value; zero where that is zero."""
+    """An integer that divides every value of an expression; zero if it is always zero."""
     op = graph.ops[a]
     if op[0] == "is":
         return abs(int(op[1]))
@@ -62,14 +58,3 @@ def multiple(graph: Graph, a: int) -> int:
     if op[0] == "where":
         return math.gcd(multiple(graph, op[2]), multiple(graph, op[3]))
     return ANYWHERE
-
-
-def _full(region: Region) -> Iterator[Buffer]:
-    for item in region.items:
-        if isinstance(item, Combination | Reduction):
-            yield from (buffer for buffer, _ in item.rows)
-        elif isinstance(item, Stores):
-            yield from (x[2] for x in item.rows)
-            yield from (row.origin for row in item.moving_rows)
-        for inner in inner_regions(item):
-            yield from _full(inner)

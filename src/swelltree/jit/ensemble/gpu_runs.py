@@ -40,15 +40,15 @@ BLOCKS = ((32_768, 256), (16_384, 128), (0, 64))
 
 
 class DeviceFiller(Protocol):
-    """Kernels of the caller that fill arguments of all cases before each call."""
+    """Kernels of the caller that compute arguments of all cases before each call."""
 
     def fill(self, begin: float, memory: Memory, per_case: int, starts: list[int]) -> None:
-        """Fill those that lie at `starts` among `per_case` scalars of each case."""
+        """Fill the arrays at `starts` among `per_case` scalars of each case."""
         ...
 
 
 class DeviceInputs(Protocol):
-    """Arguments of a case that are filled before each call instead of given."""
+    """Arguments of a case that a kernel computes before each call."""
 
     @property
     def arguments(self) -> tuple[PerCase, ...]: ...
@@ -56,13 +56,13 @@ class DeviceInputs(Protocol):
     def on_device(
         self, device: Device, groups: int, short: bool, columns: tuple[int, ...]
     ) -> DeviceFiller:
-        """What fills them; only these columns of their last axis are read."""
+        """The kernels; only these columns of the last axis are read."""
         ...
 
 
 @dataclass
 class Seconds:
-    """Where the time of a run went [s]."""
+    """Wall time of the parts of a run [s]."""
 
     packing: float = 0.0
     inputs: float = 0.0
@@ -102,7 +102,7 @@ class GpuProgram(ManyProgram):
     def run(
         self, cases: Cases, calls: Sequence[np.ndarray], inputs: DeviceInputs | None = None
     ) -> tuple[Tree, Tree]:
-        """State after the last call, and results of all calls, each with an axis of cases first.
+        """Final state, and results of all calls, with an axis of cases first.
 
         Args:
             cases: to run.
@@ -126,7 +126,7 @@ class GpuProgram(ManyProgram):
         reduce: Callable[[DeviceRun, Tree], R],
         inputs: DeviceInputs | None = None,
     ) -> tuple[Tree, R]:
-        """State after the last call, and what is made of the results where they are.
+        """Final state, and a reduction of the results in device memory.
 
         Args:
             cases: to run.
@@ -157,8 +157,6 @@ class GpuProgram(ManyProgram):
 
 @dataclass
 class DeviceRun:
-    """Cases on their way through the calls."""
-
     owner: GpuProgram
     cases: Cases
     calls: Sequence[np.ndarray]
@@ -186,9 +184,7 @@ class DeviceRun:
             numbers = fixed[list(places)]
             packs = short and name != SLOTS
             self.kernel.hold(name, numbers.view(np.float32)[::2] if packs else numbers)
-        own = [x for x in leaves_of(cases.fixed) if isinstance(x, PerCase)]
-        built = () if self.inputs is None else self.inputs.arguments
-        filled = [next(k for k, x in enumerate(own) if x is y) for y in built]
+        filled = cases.numbers_of(() if self.inputs is None else self.inputs.arguments)
         self.starts = [program.per_case[k][0] for k in filled]
         for k, (place, arrays) in enumerate(zip(program.per_case, per_case, strict=True)):
             if k not in filled and np.prod(place[1], dtype=int):
@@ -201,14 +197,14 @@ class DeviceRun:
         self.owner.seconds = Seconds(packing=time.perf_counter() - began)
 
     def _put(self, place: Place, numbers: np.ndarray) -> None:
-        """An argument of all cases (case, entry) into the memory of the device."""
+        """Copy an argument of all cases (case, entry) to the device."""
         rows = grouped(slots(numbers).reshape(len(numbers), -1), self.groups)
         if self.owner.short and numbers.dtype == np.float64:
             rows = in_first_half(rows.reshape(-1, GROUP))
         self.lanes.put_rows(rows.reshape(self.groups, -1), GROUP * place[0], self.n_own)
 
     def each(self) -> Iterator[int]:
-        """Numbers of the calls, each after it was made."""
+        """Make the calls; yields the number of each after it."""
         device, program, seconds = self.device, self.program, self.owner.seconds
         for number, call in enumerate(self.calls):
             began = time.perf_counter()
@@ -274,7 +270,7 @@ class DeviceRun:
             self.fetch(place, array)
 
     def scalars(self, memory: Memory, size: int) -> np.ndarray:
-        """Floats from memory with so many of each case (case, scalar)."""
+        """Floats from device memory (case, scalar)."""
         rows = memory.rows(0, GROUP * size, GROUP * size, self.groups)
         lanes = rows.reshape(self.groups, size, GROUP).transpose(0, 2, 1)
         return np.ascontiguousarray(lanes.reshape(-1, size)[: self.cases.count])

@@ -18,15 +18,13 @@ CONTRACT = ("contract",)
 
 @runtime_checkable
 class Register(Protocol):
-    """A number in LLVM's language."""
-
     @property
     def type(self) -> object: ...
 
 
 @runtime_checkable
 class Slot(Register, Protocol):
-    """A variable in LLVM's language."""
+    """A stack variable in LLVM IR."""
 
     @property
     def allocated_type(self) -> object: ...
@@ -36,7 +34,7 @@ Term = Register | float | int  # a number in the text, or one that is known now
 
 
 class KernelBody:
-    """Lines of the function of one thread.
+    """Emits the function of one thread.
 
     Args:
         builder: of LLVM's language.
@@ -100,7 +98,7 @@ class KernelBody:
         return self.b.mul(self.full(x), self.full(y))
 
     def split(self, x: Array, by: Term) -> tuple[Register, Register]:
-        """Quotient and remainder of whole numbers that are not negative."""
+        """Quotient and remainder of integers that are not negative."""
         by = self.full(by)
         return self.b.udiv(x, by), self.b.urem(x, by)
 
@@ -111,7 +109,6 @@ class KernelBody:
         return self.b.sitofp(self.full(x), self.double)
 
     def greater(self, x: Array, y: Array) -> Register:
-        """Whether one float is greater than another; false where one is none."""
         return self.b.fcmp_ordered(">", self.real(x), self.real(y))
 
     def choose(self, condition: Term, x: Array, y: Array) -> Register:
@@ -128,14 +125,14 @@ class KernelBody:
         self.b.store(self.real(value), self.address(row, at))
 
     def half_address(self, row: str, at: Term, lane: Term) -> Register:
-        """Of a float32 in the first half of the slots of a place."""
+        """Address of a float32 in the first half of the slots of a place."""
         place = self.plus(self.times(at, 2 * self.side), lane)
         return self.b.gep(self.rows[row], [place], source_etype=self.single)
 
     def load_of_case(
         self, row: str, at: Term, lane: Register | None, short: bool = False
     ) -> Register:
-        """A float of the thread from a place of memory, of four bytes or of eight."""
+        """A float of the case from a place, float32 or float64."""
         if not short:
             return self.load(row, self.place_of_case(at, lane))
         assert lane is not None
@@ -145,7 +142,6 @@ class KernelBody:
     def store_of_case(
         self, row: str, at: Term, lane: Register | None, value: Term, short: bool = False
     ) -> None:
-        """A float of the thread into a place of memory."""
         if not short:
             self.store(row, self.place_of_case(at, lane), value)
             return
@@ -154,16 +150,15 @@ class KernelBody:
         self.b.store(one, self.half_address(row, at, lane))
 
     def shared(self, row: str, at: Term) -> Register:
-        """A float that all cases share, from memory."""
         return self.load(row, at)
 
     def group_and_lane(self) -> tuple[Register, Register | None]:
-        """The group of contiguous numbers of the thread, and its index in the group."""
+        """Index of the group of cases, and the index within it."""
         assert self.thread is not None
         return self.split(self.thread, self.side)
 
     def place_of_case(self, at: Term, lane: Register | None) -> Register:
-        """Slot of a number of the thread, where those of its neighbours lie beside it."""
+        """Slot of a scalar of the case; those of neighbours are adjacent."""
         assert lane is not None
         return self.plus(self.times(at, self.side), lane)
 
@@ -182,7 +177,7 @@ class KernelBody:
 
     @contextmanager
     def loop(self, count: Term, first: Term = 0) -> Iterator[Register]:
-        """The lines within for each whole number from the first up to a count."""
+        """A loop from the first integer up to a count."""
         with self.b.goto_entry_block():
             place = self.b.alloca(self.long)
         self.b.store(self.full(first), place)
@@ -199,7 +194,7 @@ class KernelBody:
 
     @contextmanager
     def again(self) -> Iterator[Callable[[Register], None]]:
-        """The lines within again and again, until a condition given to what is handed out holds."""
+        """A loop until a condition holds that is passed to the function it yields."""
         head, end = self.b.append_basic_block(), self.b.append_basic_block()
         self.b.branch(head)
         self.b.position_at_end(head)
@@ -215,7 +210,7 @@ class KernelBody:
 
     # --- angles -----------------------------------------------------------------------------
     def circular(self, turns: Term) -> tuple[Register, Register]:
-        """Cosine and sine of an angle in whole turns: series of an eighth of it, doubled thrice."""
+        """Cosine and sine of an angle in turns: series of an eighth of it, doubled three times."""
         part = self.sub(turns, self.intrinsic("floor", self.add(turns, 0.5)))
         x = self.mul(part, 2.0 * 3.141592653589793 / 8.0)
         xx = self.mul(x, x)
@@ -237,7 +232,7 @@ class KernelBody:
 
 
 class LaneKernelBody(KernelBody):
-    """Lines of a function of several cases, one in each lane.
+    """Emits a function of several cases, one in each SIMD lane.
 
     Args:
         builder: of LLVM's language.
@@ -269,7 +264,6 @@ class LaneKernelBody(KernelBody):
         self.b.store(self.real(value), self.address(row, at), align=8)
 
     def shared(self, row: str, at: Term) -> Register:
-        """A float that all lanes share, from memory."""
         place = self.b.gep(self.rows[row], [self.full(at)], source_etype=self.one)
         number = self.b.load(place, typ=self.one)
         empty, order = self.ir.Constant(self.double, self.ir.Undefined), self.ir.IntType(32)
@@ -278,7 +272,6 @@ class LaneKernelBody(KernelBody):
         return self.b.shuffle_vector(first, empty, zeros)
 
     def group_and_lane(self) -> tuple[Register, Register | None]:
-        """The number of the register; all lanes are meant."""
         assert self.thread is not None
         return self.thread, None
 
@@ -299,7 +292,7 @@ class LaneKernelBody(KernelBody):
         values: Sequence[Term],
         lines: Callable[[Term, list[Term]], Sequence[Term]],
     ) -> list[Register]:
-        """Values that go through a loop, each time made anew by some lines.
+        """A loop that carries values in registers.
 
         Args:
             count: of times.
@@ -336,7 +329,7 @@ def kernel_text(
     on_cpu: bool = False,
     side: int = 1,
 ) -> str:
-    """Text of a kernel in LLVM's language.
+    """LLVM IR of a kernel.
 
     Args:
         rows: names of its memory.
@@ -402,7 +395,7 @@ def lane_kernel_text(
     width: int,
     threads: bool = False,
 ) -> str:
-    """Text in LLVM's language of a function of rows of memory, and of whole numbers pointed at.
+    """LLVM IR of a function of memory and of integers behind a pointer.
 
     Args:
         rows: names of its memory.

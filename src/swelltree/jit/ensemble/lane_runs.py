@@ -34,14 +34,14 @@ from swelltree.jit.trees import leaves_of
 
 
 class Call(NamedTuple):
-    """A native function and its pointers, each with the bytes by which it advances per call."""
+    """A native function and its pointers, each with its advance per call [bytes]."""
 
     function: Native
     pointers: list[tuple[np.ndarray, int]]
 
 
 class Copy(NamedTuple):
-    """Memory that is copied after each round; `stride` bytes further in `target` each time."""
+    """Memory that is copied after each round; `target` advances by `stride` bytes."""
 
     source: np.ndarray
     target: np.ndarray
@@ -124,7 +124,7 @@ def _loop(pointers: tuple[int, ...]) -> Native:
 
 
 def repeat(rounds: int, calls: list[Call], copies: list[Copy]) -> None:
-    """Call functions one after the other and copy, several times."""
+    """Call functions in sequence and copy, `rounds` times."""
     table = [rounds, len(copies)]
     for call in calls:
         table.append(call.function.address)
@@ -154,34 +154,34 @@ class Samples(NamedTuple):
 
 
 class LaneFiller(Protocol):
-    """Kernel of the caller that fills arguments of a group of lanes before each call."""
+    """Kernel of the caller that computes arguments of a group of lanes before each call."""
 
     native: Native
 
     def pointers(
         self, begins: np.ndarray, lanes: np.ndarray, starts: list[int]
     ) -> list[tuple[np.ndarray, int]]:
-        """Its memory and the bytes by which each pointer advances, for calls that begin so."""
+        """Its memory and the advance of each pointer [bytes] for calls that begin so."""
         ...
 
     def needs_python(self, begins: np.ndarray) -> np.ndarray:
-        """For which of the calls, the first ones, `fill` must be used instead of the kernel."""
+        """The first calls, for which `fill` is used instead of the kernel."""
         ...
 
     def fill(self, begin: float, lanes: np.ndarray, starts: list[int]) -> None:
-        """Fill the arguments of one call (offset, lane), which lie at `starts`."""
+        """Compute the arguments of one call (offset, lane), at `starts`."""
         ...
 
 
 class LaneInputs(Protocol):
-    """Arguments of a case that are filled before each call instead of given."""
+    """Arguments of a case that a kernel computes before each call."""
 
     @property
     def arguments(self) -> tuple[PerCase, ...]: ...
 
     @abstractmethod
     def of_lanes(self, cases: Sequence[int], columns: tuple[int, ...]) -> LaneFiller:
-        """What fills them for some cases; only these columns of their last axis are read."""
+        """The kernel for some cases; only these columns of the last axis are read."""
 
 
 class LaneProgram(ManyProgram):
@@ -217,7 +217,7 @@ class LaneProgram(ManyProgram):
         threads: int | None = None,
         inputs: LaneInputs | None = None,
     ) -> tuple[Tree, Tree]:
-        """State after the last call, and results of all calls, each with an axis of cases first.
+        """Final state, and results of all calls, with an axis of cases first.
 
         Args:
             cases: to run.
@@ -245,7 +245,7 @@ class LaneProgram(ManyProgram):
         threads: int | None = None,
         inputs: LaneInputs | None = None,
     ) -> tuple[Tree, list[R]]:
-        """State after the last call, and what is made of the results of each group of lanes.
+        """Final state, and a reduction of the results of each group of lanes.
 
         Args:
             cases: to run.
@@ -298,8 +298,6 @@ def _on_cores(one: Callable[[int], None], firsts: range, threads: int | None) ->
 
 
 class _LaneGroups:
-    """Runs the cases of one group of lanes after those of another."""
-
     def __init__(
         self,
         program: Kernel,
@@ -316,17 +314,11 @@ class _LaneGroups:
         self.n_state = len(leaves_of(cases.state))
         self.shared = np.stack([inputs_of(shared, call) for call in calls])
         self.begins = np.array([float(np.ravel(call)[0]) for call in calls])
-        self.filled: list[int] = []
-        if inputs is not None:
-            own = [x for x in leaves_of(cases.fixed) if isinstance(x, PerCase)]
-            self.filled = [
-                next(k for k, x in enumerate(own) if x is built) for built in inputs.arguments
-            ]
-            for k in self.filled:
-                self.per_case[k] = None
+        self.filled = cases.numbers_of(() if inputs is None else inputs.arguments)
+        for k in self.filled:
+            self.per_case[k] = None
 
     def samples(self) -> list[Samples]:
-        """Memory of the results of all calls (offset, lane)."""
         found = []
         for _, shape, _ in self.program.outs[self.n_state :]:
             size = int(np.prod(shape, dtype=int))
@@ -335,7 +327,7 @@ class _LaneGroups:
         return found
 
     def run(self, first: int, samples: list[Samples]) -> np.ndarray:
-        """All calls of some cases; what the last has returned (offset, lane).
+        """All calls of some cases; gives what the last has returned (offset, lane).
 
         Lanes without a case repeat the last case.
         """

@@ -7,9 +7,7 @@ branches run under a mask, so that a result does not depend on the other lanes.
 
 from __future__ import annotations
 
-import functools
-
-from swelltree.jit.ensemble.products import Lines, fits, write_products
+from swelltree.jit.ensemble.products import UnrolledProducts, fits
 from swelltree.jit.ensemble.uniform import Lanes
 from swelltree.jit.functions.library import function_text
 from swelltree.jit.graph import FLOAT, LONG, TRUTH, Buffer, Graph
@@ -27,7 +25,7 @@ HELD, WIDE = 27, 8  # numbers of a product in the 32 registers of processors tha
 
 
 class LaneWriter(Writer):
-    """Lines of one function of several cases.
+    """Emits a function of several cases, one in each SIMD lane.
 
     Args:
         graph: of the program.
@@ -144,7 +142,7 @@ class LaneWriter(Writer):
         return self.line(f"trunc {self.types.of(LONG)} {full} to {self.types.of(kind)}")
 
     def _gathered(self, kind: str, addresses: str) -> str:
-        """Numbers of places that differ; none is read in lanes that have left."""
+        """Masked gather: lanes that have left read nothing."""
         types, width = self.types, self.width
         T, one = (types.of(FLOAT), "f64") if kind == FLOAT else (types.of(LONG), "i64")
         mask = self.mask or types.constant(True, TRUTH)
@@ -224,23 +222,11 @@ class LaneWriter(Writer):
     _combination = Writer._combination_singly
 
     def _combinations(self, items: list[Combination], names: dict[int, str]) -> None:
-        lanes = self.lanes
-        if not (self.merges and lanes.buffer_varies(items[0].out) and fits(items)):
+        if not (self.merges and self.lanes.buffer_varies(items[0].out) and fits(items)):
             super()._combinations(items, names)
             return
-
-        out = items[0].out
-
-        def row(buffer: Buffer, at: int) -> str:
-            return self.fetch(FLOAT, buffer, at, None, out)
-
-        def store(name: str, buffer: Buffer, at: int) -> None:
-            self.put(buffer, FLOAT, name, at)
-
-        weight = functools.partial(self._wide_name, names=names)
         held = HELD if self.width >= WIDE else HELD // 2
-        T = self.types.of(FLOAT)
-        write_products(items, Lines(T, self.line, weight, row, store, held))
+        UnrolledProducts(self, items, names, held).write()
 
     # --- expressions ------------------------------------------------------------------------
     def _splatted(self, T: str, name: str) -> str:

@@ -23,11 +23,7 @@ ROOM = 48 * 1024  # bytes of memory that the threads of a block share
 
 
 class LongProducts:
-    """Writes them, and knows what they need.
-
-    Args:
-        writer: of the program.
-    """
+    """Emits long products and collects the tables they need."""
 
     def __init__(self, writer: ThreadWriter) -> None:
         self.writer = writer
@@ -37,7 +33,7 @@ class LongProducts:
         self.lists: list[str] = []  # text of lists of places
 
     def _fits(self, count: int) -> bool:
-        """Is there room for so many numbers more in the memory that a block shares?"""
+        """Do so many scalars fit into shared memory?"""
         size = 4 if self.writer.float == "float" else 8
         return size * (len(self.near) + count) <= ROOM
 
@@ -57,7 +53,7 @@ class LongProducts:
         return text
 
     def filling(self) -> list[str]:
-        """Lines of a kernel that bring numbers near: each thread of a block takes a part."""
+        """Copy the coefficients to shared memory, a part by each thread of a block."""
         if not self.near:
             return []
         T, count = self.writer.float, len(self.near)
@@ -117,29 +113,21 @@ class LongProducts:
         width = len(places) + len(places) % PAIR
         where = self._packed([[start + at for at in places] for start in starts], width)
         own, rows = self._list([writer.group * k for k in weights]), self._list(starts)
-        before, head, back, end = (writer._label() for _ in range(4))
-        zero, sums = writer.types.constant(0.0, FLOAT), []
-        i, following = f"%i{head}", f"%n{head}"
-        writer.lines += [f"  br label %{before}", f"{before}:", f"  br label %{head}", f"{head}:"]
-        writer.lines.append(f"  {i} = phi i64 [ 0, %{before} ], [ {following}, %{back} ]")
-        for j in range(len(places)):
-            sums.append(f"%s{head}.{j}")
-            writer.lines.append(
-                f"  {sums[-1]} = phi {T} [ {zero}, %{before} ], [ %a{head}.{j}, %{back} ]"
-            )
-        weight = self._weight(self._listed(own, i))
-        if writer.on_cpu:
-            row = writer.line(f"getelementptr double, ptr %fixed, i64 {self._listed(rows, i)}")
-            numbers = [self._fixed(row, at) for at in places]
-        else:
-            numbers = self._row(where, i, width, len(places))
-        for j, (total, number) in enumerate(zip(sums, numbers, strict=True)):
-            part = writer.line(f"fmul {FLAGS} {T} {weight}, {number}")
-            writer.lines.append(f"  %a{head}.{j} = fadd {FLAGS} {T} {total}, {part}")
-        self._again(i, following, back, head, end, len(weights))
-        for j, at in enumerate(places):
-            # the last sums are known behind the loop, which has been gone through once at least
-            writer._store(FLOAT, f"%a{head}.{j}", writer.address(out, at))
+
+        def body(i: str, sums: list[str]) -> list[str]:
+            weight = self._weight(self._listed(own, i))
+            numbers = self._coefficients(where, i, width, rows, places)
+            found = []
+            for total, x in zip(sums, numbers, strict=True):
+                term = writer.line(f"fmul {FLAGS} {T} {weight}, {x}")
+                found.append(writer.line(f"fadd {FLAGS} {T} {total}, {term}"))
+            return found
+
+        zero = [(T, writer.types.constant(0.0, FLOAT))] * len(places)
+        totals = writer.accumulated(len(weights), 1, zero, body)
+        for total, at in zip(totals, places, strict=True):
+            # defined behind the loop, which runs once at least
+            writer._store(FLOAT, total, writer.address(out, at))
 
     def _weights_held(
         self, out: Buffer, places: list[int], starts: list[int], weights: list[int], adds: bool
@@ -149,38 +137,20 @@ class LongProducts:
         where = self._packed([[start + at for start in starts] for at in places], width)
         held = [self._weight(str(writer.group * place)) for place in weights]
         into = self._list(places)
-        before, head, back, end = (writer._label() for _ in range(4))
-        i, following = f"%i{head}", f"%n{head}"
-        writer.lines += [f"  br label %{before}", f"{before}:", f"  br label %{head}", f"{head}:"]
-        writer.lines.append(f"  {i} = phi i64 [ 0, %{before} ], [ {following}, %{back} ]")
-        place = self._listed(into, i)
-        if writer.on_cpu:
-            column = writer.line(f"getelementptr double, ptr %fixed, i64 {place}")
-            numbers = [self._fixed(column, start) for start in starts]
-        else:
-            numbers = self._row(where, i, width, len(starts))
-        total = writer.weighted(T, held, numbers)
-        address = writer.address(out, 0, place)
-        if adds:
-            old = writer._load(FLOAT, address)
-            total = writer.line(f"fadd {FLAGS} {T} {total}, {old}")
-        writer._store(FLOAT, total, address)
-        self._again(i, following, back, head, end, len(places))
+
+        def one(i: str) -> None:
+            total = writer.weighted(T, held, self._coefficients(where, i, width, into, starts))
+            address = writer.address(out, 0, self._listed(into, i))
+            if adds:
+                old = writer._load(FLOAT, address)
+                total = writer.line(f"fadd {FLAGS} {T} {total}, {old}")
+            writer._store(FLOAT, total, address)
+
+        writer.counted(len(places), one)
 
     # --- parts --------------------------------------------------------------------------------
-    def _again(self, i: str, following: str, back: str, head: str, end: str, count: int) -> None:
-        # no new block may begin between these lines
-        self.writer.lines += [
-            f"  br label %{back}",
-            f"{back}:",
-            f"  {following} = add i64 {i}, 1",
-            f"  %go{head} = icmp slt i64 {following}, {count}",
-            f"  br i1 %go{head}, label %{head}, label %{end}",
-            f"{end}:",
-        ]
-
     def _packed(self, rows: list[list[int]], width: int) -> tuple[str, str, int]:
-        """Where rows of fixed numbers lie, each filled up to a width: space, name and first."""
+        """Address space, name and first index of rows of coefficients, padded to a width."""
         places = [at for row in rows for at in row + row[-1:] * (width - len(row))]
         if self.writer.on_cpu:
             return "", "", 0
@@ -190,8 +160,14 @@ class LongProducts:
         table += places
         return ("addrspace(3)", "@shared", first) if near else ("addrspace(1)", "@far", first)
 
-    def _row(self, where: tuple[str, str, int], row: str, width: int, count: int) -> list[str]:
+    def _coefficients(
+        self, where: tuple[str, str, int], row: str, width: int, starts: str, places: list[int]
+    ) -> list[str]:
+        """One row of coefficients; on the CPU from where the matrix is, its rows at `starts`."""
         writer, T = self.writer, self.writer.float
+        if writer.on_cpu:
+            base = writer.line(f"getelementptr double, ptr %fixed, i64 {self._listed(starts, row)}")
+            return [self._fixed(base, at) for at in places]
         space, name, first = where
         base = writer.line(f"mul i64 {row}, {width}")
         base = writer.line(f"add i64 {base}, {first}")
@@ -204,7 +180,7 @@ class LongProducts:
             names += [
                 writer.line(f"extractelement <{PAIR} x {T}> {pair}, i32 {m}") for m in range(PAIR)
             ]
-        return names[:count]
+        return names[: len(places)]
 
     def _fixed(self, base: str, at: int) -> str:
         writer = self.writer

@@ -95,6 +95,11 @@ class Cases:
     state: Tree
     count: int
 
+    def numbers_of(self, arguments: Sequence[PerCase]) -> list[int]:
+        """Positions of some arguments among those that are per case."""
+        own = [x for x in leaves_of(self.fixed) if isinstance(x, PerCase)]
+        return [next(k for k, x in enumerate(own) if x is one) for one in arguments]
+
 
 class ManyProgram(ABC):
     """A stepper of many cases, from the disk where it was made before.
@@ -183,7 +188,6 @@ class ManyProgram(ABC):
         return Kernel(layout, structure_of((state, example)))
 
     def _lowered(self, cases: Cases, specified: tuple[Tree, ...]) -> tuple[Layout, TreeDef]:
-        """By tracing the run of one case."""
         traced = jax.jit(self.function).trace(*specified)
         closed = traced.jaxpr
         axes = NONE if self.rows is None else self.rows(*specified)

@@ -27,13 +27,7 @@ ARRAYS = Any  # arrays of the cases, one after the other
 def packed_cases(
     program: Kernel, cases: Cases, short: bool = False
 ) -> tuple[np.ndarray, list[Array], list[ARRAYS]]:
-    """Fixed numbers, arrays that all share, and arrays of each case, the state last.
-
-    Args:
-        program: that runs them.
-        cases: what they start from.
-        short: floats have four bytes.
-    """
+    """Fixed arguments, arrays that all cases share, and per-case arrays, the state last."""
     leaves = leaves_of(cases.fixed)
     arrays = [np.asarray(x) for x in leaves if not isinstance(x, PerCase)]
     tables, transposed = [program.layout.tables], program.layout.transposed
@@ -49,7 +43,7 @@ def packed_cases(
 
 
 def inputs_of(shared: list[Array], times: np.ndarray, short: bool = False) -> np.ndarray:
-    """Numbers of arguments that all cases share, and times."""
+    """Shared arguments and times as one row."""
     return np.concatenate([slots(np.asarray(x), short) for x in (*shared, times)])
 
 
@@ -60,7 +54,7 @@ def adjacent(
     width: int,
     short: bool = False,
 ) -> np.ndarray:
-    """Numbers of some cases (place, lane); lanes without a case repeat the last.
+    """Per-case arrays of some cases (offset, lane); lanes without a case repeat the last.
 
     Arrays that are None are left empty.
     """
@@ -82,7 +76,7 @@ def adjacent(
 
 
 def taken_apart(out: np.ndarray, place: Place, count: int, short: bool = False) -> np.ndarray:
-    """Results of some cases from their rows (place, lane), cases first."""
+    """Results of some cases from memory (offset, lane), cases first."""
     start, shape, dtype = place
     rows = out[start : start + int(np.prod(shape, dtype=int))]
     if short and dtype == np.float64:
@@ -94,7 +88,7 @@ def taken_apart(out: np.ndarray, place: Place, count: int, short: bool = False) 
 
 
 def slots(x: np.ndarray, short: bool = False) -> np.ndarray:
-    """Numbers of an array in slots of eight bytes."""
+    """Scalars of an array in slots of eight bytes."""
     x = x.reshape(-1)
     if x.dtype == np.float64:
         return in_two_halves(x) if short else x
@@ -102,7 +96,7 @@ def slots(x: np.ndarray, short: bool = False) -> np.ndarray:
 
 
 def in_two_halves(x: np.ndarray) -> np.ndarray:
-    """Floats as the sums of two of four bytes, in one slot each."""
+    """float64 as a sum of two float32 in one slot."""
     halves = np.zeros((x.size, 2), np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
         halves[:, 0] = x
@@ -120,14 +114,13 @@ def in_first_half(rows: np.ndarray) -> np.ndarray:
 
 
 def of_first_half(rows: np.ndarray) -> np.ndarray:
-    """The same again in eight bytes."""
     halves = np.ascontiguousarray(rows).view(np.float32)
     with np.errstate(invalid="ignore"):  # lanes without a case hold anything
         return halves[..., : rows.shape[-1]].astype(np.float64)
 
 
 def grouped(rows: np.ndarray, groups: int) -> np.ndarray:
-    """Numbers of cases (case, place), contiguous in groups; the last case fills them up."""
+    """Scalars of cases (case, offset), contiguous in groups; the last group is padded."""
     places = rows.shape[1]
     out = np.empty((groups, places, GROUP), rows.dtype)
 

@@ -6,45 +6,32 @@ selects (time) stay float64.
 
 from __future__ import annotations
 
-import functools
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 from swelltree.jit.ensemble.long_products import LongProducts
-from swelltree.jit.ensemble.products import Lines, fits, write_products
+from swelltree.jit.ensemble.products import UnrolledProducts, fits
 from swelltree.jit.ensemble.uniform import Clock
 from swelltree.jit.functions.library import function_text, short_function_text
 from swelltree.jit.graph import FLOAT, Buffer, Graph, Region
 from swelltree.jit.number_types import SINGLE, Types
 from swelltree.jit.operations import Operations
-from swelltree.jit.statements import (
-    Combination,
-    Reduction,
-    Stores,
-    arguments,
-    inner_regions,
-)
+from swelltree.jit.statements import Combination, arguments, nested, statements
 from swelltree.jit.text import Writer
 
 # --- Sums of rows whose numbers are used where they are found: registers hand them on, not memory
 
 
 class PassedOn:
-    """Which numbers are the sums of rows, and which sums need not go to memory.
-
-    Args:
-        graph: of the program.
-        live: expressions that are needed.
-    """
+    """Which combinations stay in registers, and which need memory."""
 
     def __init__(self, graph: Graph, live: set[int]) -> None:
         self.graph = graph
         self.home: dict[int, Region] = {}  # by the memory of a sum: its region
         self.in_memory: set[int] = set()  # of those sums that are read otherwise
-        regions = list(_regions(graph.root))
+        regions = list(nested(graph.root))
         for region in regions:
-            for item in region.items:
+            for item in statements(region):
                 if isinstance(item, Combination):
                     self.home[id(item.out)] = region
         self.loads: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -56,10 +43,9 @@ class PassedOn:
                 self.in_memory.add(id(op[1]))
             self._used(arguments(op), graph.home[a])
         for region in regions:
-            for item in region.items:
-                if not isinstance(item, int):
-                    self._used(item.numbers(), region)  # type: ignore[attr-defined]
-                    self.in_memory |= {id(buffer) for buffer in _read(item)}
+            for item in statements(region):
+                self._used(item.numbers(), region)
+                self.in_memory |= {id(buffer) for buffer in item.reads()}
 
     def _used(self, numbers: Any, region: Region) -> None:
         for a in numbers:
@@ -71,26 +57,11 @@ class PassedOn:
         return id(buffer) in self.home
 
     def needs_memory(self, buffer: Buffer) -> bool:
-        """Is a sum read elsewhere than where it is found?"""
+        """Is a combination read outside of its region?"""
         return id(buffer) in self.in_memory
 
     def expressions(self, buffer: Buffer, at: int) -> list[int]:
         return self.loads.get((id(buffer), at), [])
-
-
-def _regions(region: Region) -> Iterator[Region]:
-    yield region
-    for item in region.items:
-        for inner in inner_regions(item):
-            yield from _regions(inner)
-
-
-def _read(item: Any) -> Iterator[Buffer]:
-    if isinstance(item, Combination | Reduction):
-        yield from (buffer for buffer, _ in item.rows)
-    elif isinstance(item, Stores):
-        yield from (x[2] for x in item.rows)
-        yield from (row.origin for row in item.moving_rows)
 
 
 GROUP = 32  # threads of a warp
@@ -105,7 +76,7 @@ HALF = ".half"  # behind the names of places: of float32
 
 
 class ThreadWriter(Writer):
-    """Lines of the function of one case among many.
+    """Emits the function of one case per GPU thread.
 
     Args:
         graph: of the program.
@@ -140,7 +111,6 @@ class ThreadWriter(Writer):
         return f"{function_text(names, libm=self.on_cpu)}\n{short_function_text(short)}"
 
     def function(self) -> str:
-        """The whole text: the function of one case, and that of all of them."""
         one = super().function().replace("define void @run(", "define internal void @one(")
         # within the kernel it is known that all memory is that of the device
         one = (
@@ -158,7 +128,7 @@ class ThreadWriter(Writer):
         return f'target triple = "{TRIPLE}"\n{constants}{lists}{one}{kernel}'
 
     def memory(self) -> dict[str, tuple[int, ...]]:
-        """Places of the fixed numbers that memory of the kernel's own holds, by its name."""
+        """Indices of the fixed scalars that global variables of the kernel hold, by name."""
         long = self.long_products
         held = {SLOTS: tuple(self.constants), "near": tuple(long.near), "far": tuple(long.far)}
         return {name: places for name, places in held.items() if places}
@@ -188,7 +158,7 @@ class ThreadWriter(Writer):
         return base
 
     def _constant(self, place: int) -> int | None:
-        """Where a fixed number lies among those that operations take as they are; None: nowhere."""
+        """Index of a fixed scalar in constant memory; None where it is full."""
         if place not in self.constants and len(self.constants) >= CONSTANTS:
             return None
         return self.constants.setdefault(place, len(self.constants))
@@ -248,7 +218,7 @@ class ThreadWriter(Writer):
         return self.line(f"fadd double {first}, {rest}")
 
     def reads_identically(self, buffer: Buffer) -> bool:
-        """Are the numbers of working memory in memory, and as long as all others?"""
+        """Is a buffer in memory, with the float type of all others?"""
         return not (
             self.passed_on.is_sum(buffer) or (self.clock is not None and self.clock.holds(buffer))
         )
@@ -310,19 +280,16 @@ class ThreadWriter(Writer):
             super()._combinations(items, names)
             return
 
-        def row(buffer: Buffer, at: int) -> str:
-            return self._load(FLOAT, self.address(buffer, at))
+        few = items[0].count * len(items) <= HELD
 
-        def store(name: str, buffer: Buffer, at: int) -> None:
+        def store(buffer: Buffer, at: int, name: str) -> None:
             if few:
                 for a in self.passed_on.expressions(buffer, at):
                     names[a] = name
             if not few or self.passed_on.needs_memory(buffer):
                 self._store(FLOAT, name, self.address(buffer, at))
 
-        few = items[0].count * len(items) <= HELD
-        weight = functools.partial(self.name, names=names)
-        write_products(items, Lines(self.float, self.line, weight, row, store, HELD))
+        UnrolledProducts(self, items, names, HELD, store).write()
 
     def name(self, a: int, names: dict[int, str]) -> str:
         op = self.graph.ops[a]
@@ -362,12 +329,7 @@ PARAMETERS = (
 
 
 def _kernel(filling: list[str], short: bool) -> str:
-    """The function that a GPU runs once for each thread.
-
-    Args:
-        filling: lines that come first, with %t the number of the thread in its block of %d.
-        short: floats have four bytes.
-    """
+    """The kernel: addresses of a thread's memory, then its function."""
     lines = [
         f"define ptx_kernel void @run({PARAMETERS}) {{",
         "entry:",
@@ -388,9 +350,10 @@ def _kernel(filling: list[str], short: bool) -> str:
 
 
 def _on_cpu(short: bool) -> str:
-    """The same on this processor, one thread after the other: sizes and their count are pointed at.
+    """The same for the CPU, thread after thread.
 
-    ``run(fixed, in, lanes, out, work, sizes)``, sizes of lanes, out and work, and the threads.
+    ``run(fixed, in, lanes, out, work, sizes)``; sizes of lanes, out and work, and the number of
+    threads.
     """
     sizes = []
     for k, name in enumerate([*PLACES, "threads"]):

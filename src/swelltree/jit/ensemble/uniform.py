@@ -9,23 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from swelltree.jit.graph import FLOAT, Buffer, Graph, Region
+from swelltree.jit.graph import FLOAT, Buffer, Graph, Region, Statement
 from swelltree.jit.statements import (
     Adds,
     Choice,
-    Combination,
     Leave,
-    Reduction,
+    OfRows,
     Stores,
     arguments,
-    inner_regions,
+    nested,
+    statements,
 )
 
 VARYING = frozenset({"lanes", "out"})  # memory with a number for each lane in any case
 
 
 class Lanes:
-    """Which expressions, memory and regions differ from lane to lane.
+    """Which expressions, buffers and regions diverge between lanes.
 
     Args:
         graph: of the program; it is complete.
@@ -36,8 +36,10 @@ class Lanes:
     def __init__(self, graph: Graph, live: set[int], everywhere: frozenset[str] = VARYING) -> None:
         self.graph, self.live, self.everywhere = graph, sorted(live), everywhere
         self.parent: dict[int, Region] = {}
-        self.regions: list[Region] = []
-        self._visit(graph.root)
+        self.regions = list(nested(graph.root))
+        for region in self.regions:
+            for item in statements(region):
+                self.parent |= {id(inner): region for inner in item.regions()}
         self.span: dict[int, Region] = {}  # of a buffer: the region in which all of its life is
         for buffer, region in self._accesses():
             known = self.span.get(id(buffer))
@@ -50,22 +52,21 @@ class Lanes:
             pass
 
     def _begin(self) -> None:
-        """What differs besides arguments."""
+        """Set what diverges besides arguments."""
 
     # --- questions --------------------------------------------------------------------------
     def varies(self, a: int) -> bool:
-        """Does an expression differ from lane to lane?"""
         return a in self.expressions
 
     def buffer_varies(self, buffer: Buffer) -> bool:
         return buffer.where in self.everywhere or id(buffer) in self.buffers
 
     def is_masked(self, region: Region) -> bool:
-        """Do some lanes go through a loop or a branch, and others not?"""
+        """Do only some lanes execute a loop or a branch?"""
         return id(region) in self.masked_regions
 
     def keeps_back(self, buffer: Buffer, region: Region) -> bool:
-        """Must a store in a region leave other lanes as they are?"""
+        """Must a store in a region be masked?"""
         span = self.span[id(buffer)]
         while region is not span:
             if self.is_masked(region):
@@ -74,13 +75,6 @@ class Lanes:
         return False
 
     # --- how it is found --------------------------------------------------------------------
-    def _visit(self, region: Region) -> None:
-        self.regions.append(region)
-        for item in region.items:
-            for inner in inner_regions(item):
-                self.parent[id(inner)] = region
-                self._visit(inner)
-
     def _common(self, a: Region, b: Region) -> Region:
         while a is not b:
             if a.depth >= b.depth:
@@ -99,31 +93,28 @@ class Lanes:
                 if ops[b][0] == "load":
                     yield ops[b][1], home[a]
         for region in self.regions:
-            for item in region.items:
-                if isinstance(item, int):
-                    continue
-                for b in item.numbers():  # type: ignore[attr-defined]
+            for item in statements(region):
+                for b in item.numbers():
                     if ops[b][0] == "load":
                         yield ops[b][1], region
-                for buffer in _memory(item):
+                for buffer in (*item.reads(), *(x[0] for x in item.writes())):
                     yield buffer, region
 
     def _spread(self) -> bool:
-        """One pass; returns whether more was found to differ between lanes."""
+        """One pass of the fixed-point iteration; returns whether anything was added."""
         before = len(self.expressions) + len(self.buffers) + len(self.masked_regions)
         for a in self.live:
             if a not in self.expressions and self._differs(self.graph.ops[a]):
                 self.expressions.add(a)
         for region in self.regions:
-            for item in region.items:
+            for item in statements(region):
                 if isinstance(item, Leave) and self.varies(item.condition):
                     self.masked_regions.add(id(region))
                 elif isinstance(item, Choice) and self.varies(item.which):
                     self.masked_regions |= {id(branch) for branch in item.branches}
-                elif isinstance(item, Stores | Adds | Combination | Reduction):
-                    for buffer, differs in self._written(item):
-                        if differs or self.keeps_back(buffer, region):
-                            self.buffers.add(id(buffer))
+                for buffer, differs in self._written(item):
+                    if differs or self.keeps_back(buffer, region):
+                        self.buffers.add(id(buffer))
         return len(self.expressions) + len(self.buffers) + len(self.masked_regions) > before
 
     def _differs(self, op: tuple[Any, ...]) -> bool:
@@ -131,42 +122,10 @@ class Lanes:
             return True
         return any(b in self.expressions for b in arguments(op))
 
-    def _written(
-        self, item: Stores | Adds | Combination | Reduction
-    ) -> Iterator[tuple[Buffer, bool]]:
-        if isinstance(item, Combination | Reduction):
-            rows = any(self.buffer_varies(buffer) for buffer, _ in item.rows)
-            yield item.out, rows or any(self.varies(a) for a in item.numbers())
-            return
-        if isinstance(item, Adds):
-            yield from ((buffer, self.varies(a)) for buffer, _, a in item.terms)
-            return
-        for buffer, _, a in item.single:
-            yield buffer, self.varies(a)
-        for buffer, _, index, a in item.moving:
-            yield buffer, self.varies(index) or self.varies(a)
-        for buffer, _, origin, _, _ in item.rows:
-            yield buffer, self.buffer_varies(origin)
-        for row in item.moving_rows:
-            moves = row.behind is not None and self.varies(row.behind)
-            yield row.buffer, moves or self.buffer_varies(row.origin)
-
-
-def _memory(item: Any) -> Iterator[Buffer]:
-    if isinstance(item, Combination | Reduction):
-        yield item.out
-        yield from (buffer for buffer, _ in item.rows)
-    elif isinstance(item, Adds):
-        yield from (buffer for buffer, _, _ in item.terms)
-    elif isinstance(item, Stores):
-        yield from (x[0] for x in item.single)
-        yield from (x[0] for x in item.moving)
-        for x in item.rows:
-            yield x[0]
-            yield x[2]
-        for row in item.moving_rows:
-            yield row.buffer
-            yield row.origin
+    def _written(self, item: Statement) -> Iterator[tuple[Buffer, bool]]:
+        """Memory that a statement writes, and whether its values differ from lane to lane."""
+        for buffer, numbers, memory in item.writes():
+            yield buffer, any(map(self.varies, numbers)) or any(map(self.buffer_varies, memory))
 
 
 # --- Time in programs whose floats have four bytes: it is kept in eight
@@ -175,7 +134,7 @@ TIMES = "in"  # memory of times, and of what else is given anew
 
 
 class Clock(Lanes):
-    """Which expressions and which memory have eight bytes among floats of four.
+    """Which expressions and buffers stay float64 in a float32 program.
 
     Args:
         graph: of the program; it is complete.
@@ -206,7 +165,7 @@ class Clock(Lanes):
         return buffer.kind == FLOAT and buffer.where == "work" and id(buffer) in self.timed_buffers
 
     def has_part_in(self, a: int) -> bool:
-        """Is an expression such a float, or found from such floats only?"""
+        """Is an expression float64, or computed from float64 only?"""
         op = self.graph.ops[a]
         if a in self.long or (op[0] == "load_at" and self.holds(op[1])):
             return True
@@ -216,17 +175,13 @@ class Clock(Lanes):
 
     # --- how it is found --------------------------------------------------------------------
     def _begin(self) -> None:
-        self._rowwise(self.graph.root)
-
-    def _rowwise(self, region: Region) -> None:
-        for item in region.items:
-            if isinstance(item, Combination | Reduction):
-                rows = {id(buffer) for buffer, _ in item.rows if buffer.where == "work"}
-                self.buffers |= {id(item.out), *rows}
-            elif isinstance(item, Adds):
-                self.buffers |= {id(buffer) for buffer, _, _ in item.terms}
-            for inner in inner_regions(item):
-                self._rowwise(inner)
+        for region in self.regions:
+            for item in statements(region):
+                if isinstance(item, OfRows):
+                    rows = {id(buffer) for buffer in item.reads() if buffer.where == "work"}
+                    self.buffers |= {id(item.out), *rows}
+                elif isinstance(item, Adds):
+                    self.buffers |= {id(buffer) for buffer, _, _ in item.terms}
 
     def _floats(self, a: int) -> list[int]:
         return [b for b in arguments(self.graph.ops[a]) if self.graph.kinds[b] == FLOAT]
@@ -241,7 +196,7 @@ class Clock(Lanes):
         return found
 
     def _pass_on(self) -> bool:
-        """One pass; returns whether more times were found."""
+        """One pass of the fixed-point iteration; returns whether anything was added."""
         before = len(self.timed) + len(self.timed_buffers)
         for a in self.live:
             op = self.graph.ops[a]
@@ -254,12 +209,10 @@ class Clock(Lanes):
             if a in self.timed and not self.buffer_varies(buffer):
                 self.timed_buffers.add(id(buffer))
         for region in self.regions:
-            for item in region.items:
+            for item in statements(region):
                 if isinstance(item, Stores):
-                    copies = [(row[0], row[2]) for row in item.rows]
-                    copies += [(row.buffer, row.origin) for row in item.moving_rows]
-                    for buffer, origin in copies:
-                        if self._has_times(origin) and not self.buffer_varies(buffer):
+                    for buffer, _, memory in item.writes():
+                        if any(map(self._has_times, memory)) and not self.buffer_varies(buffer):
                             self.timed_buffers.add(id(buffer))
         return len(self.timed) + len(self.timed_buffers) > before
 

@@ -16,7 +16,7 @@ LOG2 = Fraction(
 
 
 def in_parts(value: Fraction, count: int) -> list[float]:
-    """A number as the sum of some floats, the largest first."""
+    """A number as a sum of floats, the largest first."""
     out = []
     for _ in range(count):
         out.append(float(value))
@@ -25,21 +25,20 @@ def in_parts(value: Fraction, count: int) -> list[float]:
 
 
 def shortened(value: Fraction, bits: int) -> tuple[float, float]:
-    """A number as a float with few bits, and the rest."""
+    """A number as a float with few bits, and the remainder."""
     scale = 2**bits
     high = Fraction(int(value * scale), scale)
     return float(high), float(value - high)
 
 
 def function_name(name: str, types: Types) -> str:
-    """Of one of these functions."""
     if types.float == "float":
         return f"st_short_{name}"
     return f"st_{name}" if types.width == 1 else f"st{types.width}_{name}"
 
 
 class Body:
-    """Lines of one function; every method gives the name of its result.
+    """Emits one function; every method gives the name of its result.
 
     Args:
         types: of its numbers.
@@ -81,7 +80,7 @@ class Body:
         return self.call("llvm.fma", x, y, z)
 
     def call(self, name: str, *args: str | float) -> str:
-        """Another function, of this file or of LLVM."""
+        """Call another function of this package or an intrinsic of LLVM."""
         if name.startswith("llvm."):
             name = f"{name}.{self.types.suffix}"
         else:

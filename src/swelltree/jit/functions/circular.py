@@ -18,7 +18,7 @@ FAR = 2.0**45
 
 
 def _rest(f: Body) -> tuple[str, str, str]:
-    """Quarter turns of the angle %x, the rest and its tail [rad] (Cody and Waite, three parts)."""
+    """Quarter turns of the angle %x, remainder and its tail [rad] (Cody and Waite, three parts)."""
     k = f.call("llvm.roundeven", f.mul("%x", float(2 / PI)))
     first, second, third = in_parts(PI / 2, 3)
     r1 = f.fma(f.neg(k), first, "%x")
@@ -53,18 +53,15 @@ def _of_quarter(f: Body, shift: int) -> str:
 
 
 def sine(f: Body) -> str:
-    """Sine."""
     value = _of_quarter(f, 0)
     return f.pick(f.test("olt", f.abs("%x"), 1e-150), "%x", value)  # the sign of zero
 
 
 def cosine(f: Body) -> str:
-    """Cosine."""
     return _of_quarter(f, 1)
 
 
 def tangent(f: Body) -> str:
-    """Tangent."""
     k, sine, cosine = _quarter(f)
     odd = f.integer("icmp ne", f.integer("and", k, 1), 0)
     top, bottom = f.pick(odd, f.neg(cosine), sine), f.pick(odd, sine, cosine)
@@ -91,12 +88,10 @@ def _short_quarter(f: Body, shift: int) -> str:
 
 
 def short_sine(f: Body) -> str:
-    """Sine of four bytes."""
     return _short_quarter(f, 0)
 
 
 def short_cosine(f: Body) -> str:
-    """Cosine of four bytes."""
     return _short_quarter(f, 1)
 
 
@@ -146,7 +141,6 @@ def _atan_quotient(f: Body, top: str, bottom: str) -> str:
 
 
 def arc_tangent(f: Body) -> str:
-    """Arc tangent."""
     size = f.abs("%x")
     value = _atan_quotient(f, size, f.name(1.0))
     value = f.pick(f.test("olt", size, 1e-150), size, value)
@@ -156,7 +150,7 @@ def arc_tangent(f: Body) -> str:
 
 
 def arc_tangent_of_two(f: Body) -> str:
-    """Angle of the vector (%y, %x); %x is the first argument of the function, so the ordinate."""
+    """Angle of the vector (%y, %x): %x, the first argument, is the ordinate."""
     y, x = "%x", "%y"
     a, b = f.abs(y), f.abs(x)
     largest = f.call("llvm.maximum", a, b)
@@ -187,10 +181,8 @@ def _adjacent(f: Body) -> str:
 
 
 def arc_sine(f: Body) -> str:
-    """Arc sine."""
     return f.call("atan2", "%x", _adjacent(f))
 
 
 def arc_cosine(f: Body) -> str:
-    """Arc cosine."""
     return f.call("atan2", _adjacent(f), "%x")

@@ -28,7 +28,7 @@ from swelltree.jit.number_types import SINGLE, Types
 
 
 def exp_of_pair(f: Body, x: str, low: str | float, halved: bool = False) -> str:
-    """exp(x + low), |low| small; or half of it, which reaches further."""
+    """exp(x + low), |low| small; or half of it, for arguments up to 711."""
     k = f.call("llvm.roundeven", f.mul(x, float(1 / LOG2)))
     high, rest = in_parts(LOG2, 2)
     r = f.fma(f.neg(k), high, x)
@@ -46,12 +46,10 @@ def exp_of_pair(f: Body, x: str, low: str | float, halved: bool = False) -> str:
 
 
 def exp(f: Body) -> str:
-    """e^x."""
     return exp_of_pair(f, "%x", 0.0)
 
 
 def exp2(f: Body) -> str:
-    """2^x."""
     k = f.call("llvm.roundeven", "%x")
     r = f.mul(f.sub("%x", k), float(LOG2))
     taylor = [float(Fraction(1, math.factorial(n))) for n in range(2, 15)]
@@ -111,7 +109,6 @@ ARTANH = [2.0 / (2 * j + 1) for j in range(1, 13)]
 
 
 def log(f: Body) -> str:
-    """Natural logarithm."""
     d, k = _mantissa(f, "%x")
     s = f.div(d, f.add(d, 2.0))
     z = f.mul(s, s)
@@ -131,7 +128,7 @@ def _log_ends(f: Body, x: str, value: str) -> str:
 
 
 def log1p(f: Body) -> str:
-    """log(1 + x), what the sum loses added."""
+    """log(1 + x), with the rounding error of the sum."""
     u = f.add(1.0, "%x")
     lost = f.sub("%x", f.sub(u, 1.0))
     value = f.add(f.call("log", u), f.div(lost, u))
@@ -171,7 +168,6 @@ def _log_pair(f: Body, x: str) -> tuple[str, str]:
 
 
 def power(f: Body) -> str:
-    """x^y."""
     size = f.abs("%x")
     inside = f.test("ogt", size, 0.0)
     finite = f.test("olt", size, math.inf)
@@ -209,7 +205,6 @@ def power(f: Body) -> str:
 
 
 def cube_root(f: Body) -> str:
-    """Cube root."""
     size = f.abs("%x")
     tiny = f.test("olt", size, 1e-250)
     size = f.pick(tiny, f.mul(size, 2.0**300), size)
@@ -240,13 +235,12 @@ def hyperbolic_sine(f: Body) -> str:
 
 
 def hyperbolic_cosine(f: Body) -> str:
-    """Hyperbolic cosine."""
     half = exp_of_pair(f, f.abs("%x"), 0.0, halved=True)
     return f.add(half, f.div(0.25, half))
 
 
 def hyperbolic_tangent(f: Body) -> str:
-    """e / (e + 2) with e = exp(2 x) - 1, the quotient corrected by what its sum and it lose."""
+    """e / (e + 2) with e = exp(2 x) - 1, corrected by the rounding errors of sum and quotient."""
     size = f.abs("%x")
     bounded = f.pick(f.test("ogt", size, 22.0), 22.0, size)
     e = f.call("expm1", f.mul(bounded, 2.0))
@@ -305,7 +299,7 @@ REDUCED = "sin", "cos", "tan"  # whose angles are reduced
 
 
 def function_text(names: set[str], types: Types = SINGLE, libm: bool = True) -> str:
-    """LLVM IR of some functions and of all they use.
+    """LLVM IR of functions and all that they call.
 
     Args:
         names: of functions.
@@ -325,10 +319,7 @@ def function_text(names: set[str], types: Types = SINGLE, libm: bool = True) -> 
 
 
 def short_function_text(names: set[str]) -> str:
-    """float32 functions, of those in `SHORT`, beside those of eight bytes.
-
-    What is far is never put where it is called: a program calls them a thousand times.
-    """
+    """float32 functions of `SHORT`. Large arguments go to a function that is not inlined."""
     types, found = Types(1, "float"), []
     for name in sorted(names):
         long, short = function_name(name, SINGLE), function_name(name, types)
@@ -366,7 +357,7 @@ def _defined(name: str, f: Body, result: str, libm: bool) -> str:
 
 
 def _far(name: str, types: Types, close: str, result: str) -> list[str]:
-    """The end of a function: libm for arguments that are not close, the other lanes as they are."""
+    """Call libm for arguments beyond `FAR`, lane by lane."""
     T, flags, reduced = types.of(FLOAT), types.of(TRUTH), types.suffix_of("i1")
     lines, near = [], close
     if types.width > 1:

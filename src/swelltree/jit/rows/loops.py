@@ -48,7 +48,7 @@ Moved = Callable[[np.ndarray], np.ndarray]  # numbers moved about, as numpy move
 
 
 def first_axes(shape: tuple[int, ...], named: Axes) -> int | None:
-    """How many first axes count rows: those whose lengths were named."""
+    """Number of leading axes that count rows."""
     for k in range(1, AXES + 1):
         if shape[:k] in named and len(shape) >= k:
             return k
@@ -96,19 +96,18 @@ class Looped(Retained):
     kept: View | None = None
 
     def view(self) -> View:
-        """The array in memory as loops lay it out; its loop ends."""
+        """Store the array in the layout of loops; its loop ends."""
         if self.kept is None:
             self.kept = self.loops.stored_by(self)
         return self.kept
 
     def memory(self, graph: Graph) -> Stored:
-        """The array in memory, its last axis quickest."""
         return self.view().memory(graph)
 
 
 @dataclass(eq=False)
 class RowLoops:
-    """Loops over rows in one program.
+    """The loops over rows of one program.
 
     Args:
         graph: of the program.
@@ -129,12 +128,12 @@ class RowLoops:
 
     # --- which arrays, and how they lie -----------------------------------------------------
     def axes(self, shape: tuple[int, ...]) -> int | None:
-        """How many first axes of an array count its rows; None where it has none."""
+        """Number of leading axes that count rows; None where an array has none."""
         return None if self.pauses else first_axes(shape, self.named)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """The body of one row: all that is computed in it is single numbers."""
+        """Within the body of one row everything is scalar."""
         self.pauses += 1
         try:
             yield
@@ -143,11 +142,7 @@ class RowLoops:
 
     @contextmanager
     def abreast(self, count: int | None) -> Iterator[bool]:
-        """Arrays with a first axis of a few rows, such as lines, are arrays of rows in here too.
-
-        Args:
-            count: of the rows; None: there is no such axis.
-        """
+        """Count a short leading axis, such as that of lines, as rows too."""
         before = self.named
         several = count is not None and self.width > 1 and not self.pauses
         if several and count is not None:
@@ -158,16 +153,16 @@ class RowLoops:
             self.named = before
 
     def count(self, shape: tuple[int, ...]) -> int:
-        """Rows of an array of some first axes, places that hold nothing included."""
+        """Rows of an array with some leading axes, padding included."""
         return int(np.prod(shape[:-1], dtype=int)) * self.named[shape]
 
     def rows(self, shape: tuple[int, ...]) -> np.ndarray:
-        """Number of every row of an array of some first axes, one after another."""
+        """Row number of every row, in row-major order."""
         lines, pitch = int(np.prod(shape[:-1], dtype=int)), self.named[shape]
         return (pitch * np.arange(lines)[:, None] + np.arange(shape[-1])).reshape(-1)
 
     def layout(self, shape: tuple[int, ...]) -> tuple[np.ndarray, int]:
-        """Places of the numbers of an array as loops lay it out, and how many there are."""
+        """Offsets of an array in the layout of loops, and its size."""
         count = self.axes(shape)
         assert count is not None
         stride = self._stride(self.count(shape[:count]))
@@ -176,7 +171,7 @@ class RowLoops:
         return offsets.reshape(shape), stride * width
 
     def _stride(self, count: int) -> int:
-        """Places for numbers of equal place in their rows: whole registers, and one more."""
+        """Distance of columns: whole registers, and one more."""
         return (-(-count // self.width) + 1) * self.width
 
     def room(self, shape: tuple[int, ...], kind: str, home: Region) -> View:
@@ -186,14 +181,14 @@ class RowLoops:
 
     # --- loops ------------------------------------------------------------------------------
     def loop(self, count: int) -> RowLoop:
-        """The open loop over so many rows in the region that is being written."""
+        """The open loop over so many rows in the current region."""
         key = (id(self.graph.here), count)
         if key not in self.open:
             self.open[key] = self._new(count, self._lanes_for(count), self.graph.here)
         return self.open[key]
 
     def _lanes_for(self, count: int) -> int:
-        """Rows at once: as many as registers hold, or as there are."""
+        """Rows per iteration: the SIMD width, or less for few rows."""
         return min(self.width, 1 << max(count - 1, 1).bit_length())
 
     def _new(self, count: int, width: int, parent: Region) -> RowLoop:
@@ -209,7 +204,7 @@ class RowLoops:
 
     # --- single rows ------------------------------------------------------------------------
     def place(self, index: int, offsets: np.ndarray) -> int | None:
-        """Expression of the offset of a row from that of the first; None where it is the same."""
+        """Expression of the offset of a row from the first; None where it is zero."""
         graph, change = self.graph, offsets - offsets[0]
         if not change.any():
             return None
@@ -231,7 +226,7 @@ class RowLoops:
         return self.tables[key]
 
     def at(self, x: View, index: int, count: int) -> np.ndarray:
-        """Expressions of the row of a given number, of an array of so many rows in memory."""
+        """Expressions of one row, by its number, of an array of `count` rows in memory."""
         graph = self.graph
         offsets = x.offsets.reshape(count, -1)
         special = None if x.special is None else x.special.reshape(count, -1)
@@ -252,13 +247,7 @@ class RowLoops:
         return np.array(out, dtype=int)
 
     def at_number(self, x: Stored | View, index: int, axis: int = 0) -> Value:
-        """One row along an axis of an array in memory; it stays there where it is long.
-
-        Args:
-            x: the array.
-            index: expression of the number of the row.
-            axis: along which the rows are counted.
-        """
+        """One row along an axis, by an expression of its number; a long row stays in memory."""
         graph, count = self.graph, x.shape[axis]
         shape = (*x.shape[:axis], *x.shape[axis + 1 :])
         short = x.size // max(count, 1) <= LONGEST and self.axes(shape) is None
@@ -282,7 +271,7 @@ class RowLoops:
     def _exactly(
         self, x: View, count: int, buffer: Buffer, where: np.ndarray, home: Region
     ) -> None:
-        """Copy rows sequentially to places (row, number of a row)."""
+        """Copy rows sequentially to places (row, element)."""
         loop = self._new(count, 1, home)
         last = Stores()
         together = (where - where[:1] == (where - where[:1])[:, :1]).all()
@@ -300,7 +289,7 @@ class RowLoops:
     def accumulated(
         self, x: View, count: int, buffer: Buffer, where: np.ndarray, name: str
     ) -> None:
-        """Join rows, sequentially, with numbers at places (row, number of a row)."""
+        """Combine rows sequentially with the scalars at places (row, element)."""
         graph, home = self.graph, self.graph.here
         loop = self._new(count, 1, home)
         sums = stored(buffer, 0, (buffer.size,), loop.region)
@@ -318,13 +307,7 @@ class RowLoops:
 
     # --- rows in loops ----------------------------------------------------------------------
     def row(self, loop: RowLoop, x: Value, count: int) -> np.ndarray:
-        """Expressions of the row of an array at the index of a loop, in the shape of one row.
-
-        Args:
-            loop: over as many rows.
-            x: the array.
-            count: of its first axes, which count the rows.
-        """
+        """Expressions of the row of an array, of which `count` axes count rows, in a loop."""
         if isinstance(x, Looped):
             if x.loop is loop and loop.open:
                 return x.row
@@ -344,7 +327,7 @@ class RowLoops:
         return row.reshape(behind)
 
     def _side_by_side(self, loop: RowLoop, x: View, rows: np.ndarray) -> np.ndarray | None:
-        """Expressions of a row whose numbers lie as those of its neighbours do; else None."""
+        """Expressions of a row that one vector load per element can read; else None."""
         graph = self.graph
         offsets = x.offsets.reshape(len(rows), -1)
         special = None if x.special is None else x.special.reshape(len(rows), -1)
@@ -373,7 +356,7 @@ class RowLoops:
         return np.array(out, dtype=int)
 
     def _far_apart(self, loop: RowLoop, x: View, offsets: np.ndarray) -> int | None:
-        """A number of a few rows that lie evenly, but not contiguously: each is read alone."""
+        """An element of a few rows at a constant stride, loaded lane by lane."""
         step = int(offsets[1] - offsets[0]) if len(offsets) > 1 else 0
         if len(offsets) > loop.width or loop.count != len(offsets):
             return None
@@ -401,7 +384,7 @@ class RowLoops:
         return out
 
     def laid_out(self, x: View) -> View:
-        """A copy as loops lay it out, made where the array comes from."""
+        """A copy in the layout of loops, made where the array is defined."""
         home = x.home
         if x.base is not None and self.graph.home[x.base].depth > home.depth:
             home = self.graph.home[x.base]
@@ -416,7 +399,7 @@ class RowLoops:
         return self.copies[key]
 
     def in_order(self, x: View) -> Stored:
-        """The numbers of a view copied to contiguous memory, last axis fastest."""
+        """A copy in row-major order."""
         graph = self.graph
         buffer = graph.room(x.size, x.kind)
         count = self.axes(x.shape) or len(x.shape)
@@ -425,7 +408,7 @@ class RowLoops:
         return stored(buffer, 0, x.shape, graph.here)
 
     def stored_by(self, x: Looped) -> View:
-        """An array that its loop stores; the loop ends."""
+        """Store an array in its loop, which ends."""
         out = self.room(x.shape, x.kind, x.loop.parent)
         self._put(x, out.buffer, out.offsets)
         self.close(x.loop)
@@ -442,13 +425,7 @@ class RowLoops:
 
     # --- rows that a sweep carries on -------------------------------------------------------
     def own_loop(self, values: list[Value], slots: list[Buffer], first: int) -> RowLoop | None:
-        """The one loop that computes values and alone reads what they replace; None: there is none.
-
-        Args:
-            values: at the end of a pass.
-            slots: memory of what they replace.
-            first: number of the first expression of the pass.
-        """
+        """The only loop that computes values and reads what they replace; None if there is none."""
         found = {id(x.loop): x.loop for x in values if isinstance(x, Looped)}
         if len(found) != 1 or not all(isinstance(x, Looped) for x in values):
             return None
@@ -464,18 +441,12 @@ class RowLoops:
         return loop
 
     def put_in_slots(self, values: list[Looped], slots: list[Buffer]) -> None:
-        """Let a loop end with its rows in slots, whose rows before it has read."""
+        """Store rows in slots that their loop has read before."""
         for x, buffer in zip(values, slots, strict=True):
             self._put(x, buffer, self.layout(x.shape)[0])
 
     def series_of(self, x: Looped, at: int, length: int) -> View:
-        """Rows of every pass of a sweep, stored by their loop: those of one number lie together.
-
-        Args:
-            x: rows of a pass.
-            at: expression of the number of the pass.
-            length: passes.
-        """
+        """Store the rows of every iteration of a scan, one column after another."""
         graph, lanes = self.graph, x.loop.width * -(-x.loop.count // x.loop.width)
         size = lanes * x.row.size
         buffer = graph.room(length * size, x.kind)
@@ -496,14 +467,7 @@ class RowLoops:
     def computed(
         self, shape: tuple[int, ...], kind: str, one: Callable[..., np.ndarray], values: list[Value]
     ) -> Value | None:
-        """An array whose rows are computed from those of others of its shape, or from numbers.
-
-        Args:
-            shape: of the array.
-            kind: of its numbers.
-            one: gives a row from rows.
-            values: the others; None is given back where all are numbers that are known.
-        """
+        """An array whose rows are computed from those of operands; None if all are constants."""
         count = self.axes(shape)
         if count is None or not int(np.prod(shape, dtype=int)):
             return None
@@ -531,7 +495,7 @@ class RowLoops:
     def together(
         self, shape: tuple[int, ...], values: list[Value]
     ) -> tuple[RowLoop, list[np.ndarray]]:
-        """The loop over the rows of arrays with the same first axes, and a row of each."""
+        """The loop over the rows of arrays with the same leading axes, and a row of each."""
         count = self.axes(shape)
         assert count is not None
         rows = self.count(shape[:count])
@@ -542,7 +506,7 @@ class RowLoops:
         return loop, [self.row(loop, x, count) for x in ready]
 
     def _repeated(self, x: Value, shape: tuple[int, ...]) -> Value:
-        """An array of as many axes, along some of which it is the same, in a shape."""
+        """Broadcast along axes of length one."""
         if tuple(x.shape) in ((), shape):
             return x
         if isinstance(x, np.ndarray):
@@ -550,7 +514,7 @@ class RowLoops:
         return self.moved(x, lambda a: np.broadcast_to(a, shape))
 
     def moved(self, x: Value, move: Moved) -> Value:
-        """An array whose numbers are moved about: no number is computed."""
+        """Move elements of an array; nothing is computed."""
         if not isinstance(x, Retained | Stored):
             x = in_memory(self.graph, x, self.graph.kinds[int(value_ids(self.graph, x).flat[0])])
         if isinstance(x, Looped):
@@ -578,13 +542,7 @@ class RowLoops:
     def gathered(
         self, shape: tuple[int, ...], kind: str, parts: list[tuple[Value, np.ndarray]]
     ) -> Value:
-        """A new array that is put together from others, later ones over earlier ones.
-
-        Args:
-            shape: of the array.
-            kind: of its numbers.
-            parts: arrays, and the places of all their numbers in it.
-        """
+        """An array assembled from parts and the places of their elements, in sequence."""
         out = self.room(shape, kind, self.graph.here)
         order = list(parts)
         # registers write places beyond the last row too: one array may be stored so, the first
@@ -598,7 +556,7 @@ class RowLoops:
         return out.simplest()
 
     def _first_part(self, parts: list[tuple[Value, np.ndarray]], out: View) -> int | None:
-        """Which of the parts can be stored by its own loop, over the places around it."""
+        """A part that its own loop can store, padding included; None if there is none."""
         inner, stride = self.axes(out.shape), self._stride
         assert inner is not None
         for k, (x, where) in enumerate(parts):
@@ -635,14 +593,14 @@ class RowLoops:
 
     # --- what loops carry on ----------------------------------------------------------------
     def slot(self, shape: tuple[int, ...], kind: str) -> Buffer:
-        """Memory of an array that is carried on: as loops lay it out, where it has rows."""
+        """Memory of a loop-carried array, in the layout of loops where it has rows."""
         size = int(np.prod(shape, dtype=int))
         if self.axes(shape) is not None and size:
             size = self.layout(shape)[1]
         return self.graph.room(size, kind)
 
     def in_slot(self, buffer: Buffer, shape: tuple[int, ...], home: Region) -> Value:
-        """The array in such a slot, as it is from now on."""
+        """The array in a slot, with a new version."""
         if self.axes(shape) is None or not int(np.prod(shape, dtype=int)):
             return stored(buffer, 0, shape, home)
         x = stored(buffer, 0, (buffer.size,), home)
@@ -650,7 +608,6 @@ class RowLoops:
         return View(buffer, offsets, home, x.version, lay_out=self.in_order).simplest()
 
     def for_slot(self, x: Value, shape: tuple[int, ...]) -> Value:
-        """An array as it is stored in such a slot: a row of memory, or itself."""
         if self.axes(shape) is None or not int(np.prod(shape, dtype=int)):
             return x
         if isinstance(x, Looped):
@@ -678,7 +635,7 @@ class RowLoops:
 
 
 def write_reduction(writer: Writer, item: Reduction) -> None:
-    """Rows of memory, each brought together in one number."""
+    """Emit the reduction of rows of memory, each to one scalar."""
     for k, (buffer, start) in enumerate(item.rows):
         total = _reduced(writer, item, buffer, start)
         address = writer.address(item.out, k)

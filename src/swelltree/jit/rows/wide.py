@@ -12,7 +12,7 @@ from typing import Any
 from swelltree.jit.ensemble.lanes import LaneWriter
 from swelltree.jit.ensemble.uniform import Lanes
 from swelltree.jit.functions.library import function_text
-from swelltree.jit.graph import FLOAT, LONG, Buffer, Graph, Region
+from swelltree.jit.graph import FLOAT, LONG, Buffer, Graph, Region, Statement
 from swelltree.jit.native import lane_width
 from swelltree.jit.number_types import SINGLE
 from swelltree.jit.operations import FLAGS
@@ -20,41 +20,33 @@ from swelltree.jit.statements import (
     Adds,
     Combination,
     MovedRow,
-    Reduction,
     Rows,
     Stores,
-    inner_regions,
+    nested,
+    statements,
 )
 from swelltree.jit.text import Writer
 
 
 def text_of(graph: Graph) -> str:
-    """The whole text of a program of one case."""
+    """LLVM IR of a program of one case."""
     width = lane_width()
     wide = list(_wide(graph.root, width))
     return (RowWriter(graph, width, wide) if wide else Writer(graph)).function()
 
 
 def _wide(region: Region, width: int) -> Iterator[Rows]:
-    """The outermost loops of which as many rows as a register holds go together."""
-    for item in region.items:
+    for item in statements(region):
         few = isinstance(item, Rows) and 1 < item.width <= width
         if few and isinstance(item, Rows) and (item.excess or item.count >= item.width):
             yield item
             continue
-        for inner in inner_regions(item):
+        for inner in item.regions():
             yield from _wide(inner, width)
 
 
-def _within(region: Region) -> Iterator[Region]:
-    yield region
-    for item in region.items:
-        for inner in inner_regions(item):
-            yield from _within(inner)
-
-
 class RowLanes(Lanes):
-    """What differs from row to row.
+    """Which expressions and buffers diverge between rows.
 
     Args:
         graph: of the program.
@@ -64,7 +56,7 @@ class RowLanes(Lanes):
 
     def __init__(self, graph: Graph, live: set[int], wide: list[Rows]) -> None:
         self.wide = wide
-        self.within = {id(region) for rows in wide for region in _within(rows.body)}
+        self.within = {id(region) for rows in wide for region in nested(rows.body)}
         super().__init__(graph, live, frozenset())
 
     def _begin(self) -> None:
@@ -74,17 +66,15 @@ class RowLanes(Lanes):
         self.live = [a for a in self.live if id(home[a]) in self.within]
         self.regions = [region for region in self.regions if id(region) in self.within]
 
-    def _written(
-        self, item: Stores | Adds | Combination | Reduction
-    ) -> Iterator[tuple[Buffer, bool]]:
-        """Memory that is used within a row only; what outlives it has a place for each row."""
+    def _written(self, item: Statement) -> Iterator[tuple[Buffer, bool]]:
+        """Buffers used within a row only; others have a place for each row."""
         for buffer, differs in super()._written(item):
             if id(self.span[id(buffer)]) in self.within:
                 yield buffer, differs
 
 
 class RowWriter(LaneWriter):
-    """Lines of one function.
+    """Emits one function with vectorised loops over rows.
 
     Args:
         graph: of the program.
@@ -138,37 +128,16 @@ class RowWriter(LaneWriter):
         self.wide, self.types, self.width = wide, wide.types, wide.types.width
 
     def _passes(self, rows: Rows) -> None:
-        before, head, back, end = (self._label() for _ in range(4))
-        k, following, go = f"%j{self.count}", f"%k{self.count}", f"%go{self.count}"
-        self.lines += [f"  br label %{before}", f"{before}:", f"  br label %{head}", f"{head}:"]
-        self.lines.append(f"  {k} = phi i64 [ 0, %{before} ], [ {following}, %{back} ]")
-        top = len(self.lines)
-        sums = [f"%s{self.count}.{m}" for m in range(len(_terms(rows)))]
-        totals = self._pass(rows, k, sums)
         kinds = [self.graph.kinds[a] for _, _, a in _terms(rows)]
-        self.lines[top:top] = [
-            f"  {name} = phi {self.types.of(kind)} [ {self.types.constant(0, kind)}, %{before} ], "
-            f"[ {total}, %{back} ]"
-            for name, kind, total in zip(sums, kinds, totals, strict=True)
-        ]
-        self.lines += [f"  br label %{back}", f"{back}:"]
-        self.lines.append(f"  {following} = add i64 {k}, {self.width}")
-        self.lines.append(f"  {go} = icmp slt i64 {following}, {rows.count}")
-        self.lines += [f"  br i1 {go}, label %{head}, label %{end}", f"{end}:"]
+        sums = [(self.types.of(kind), self.types.constant(0, kind)) for kind in kinds]
+        totals = self.accumulated(
+            rows.count, self.width, sums, lambda k, names: self._pass(rows, k, names)
+        )
         for (buffer, at, a), total in zip(_terms(rows), totals, strict=True):
             self._add_lanes(self.graph.kinds[a], total, self.address(buffer, at))
 
     def _pass(self, rows: Rows, k: str, sums: list[str]) -> list[str]:
-        """Some rows at once.
-
-        Args:
-            rows: the loop.
-            k: name of the number of the first row that was not there before.
-            sums: names of the sums of rows before, in each lane.
-
-        Returns:
-            names of the sums with these rows.
-        """
+        """Emit `width` rows from row k on; gives the names of the sums, added to those before."""
         long, width, last = self.types.of(LONG), self.width, rows.count - self.width
         self.first, partial = k, rows.count % width > 0
         if partial and not rows.excess:
@@ -300,7 +269,7 @@ class RowWriter(LaneWriter):
         return row is not None and row.count <= row.width and bool(self._steps(index)[0])
 
     def _steps(self, index: int) -> tuple[int, list[int]]:
-        """Distance of the places of rows, zero where it is not even, and what is added to all."""
+        """Constant stride of rows in an index, zero if there is none, and other terms."""
         graph, row = self.graph, self.row
         assert row is not None
         op, more = graph.ops[index], list[int]()

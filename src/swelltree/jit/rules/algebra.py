@@ -41,7 +41,7 @@ def _less(graph: Graph, a: int, pairs: Iterable[tuple[int, int]]) -> int:
 
 @rule("cholesky")
 def _cholesky(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
-    """Lower factor; not a number where the matrix is not positive definite."""
+    """Lower factor; NaN where the matrix is not positive definite."""
     graph, x = flat.graph, value_ids(flat.graph, x)
     n = x.shape[-1]
     if n > LARGEST_BY_ROWS:
@@ -63,7 +63,6 @@ def _lower_factor(graph: Graph, A: list[list[int]], n: int) -> list[list[int]]:
 
 
 def _factor_by_rows(graph: Graph, A: list[list[int]], n: int) -> list[list[int]]:
-    """The same, the rows of the transposed factor as combinations of those above them."""
     op = graph.op
     L = [[graph.zero] * n for _ in range(n)]
     above: list[Stored] = []  # rows of the transposed factor, each from its diagonal on

@@ -26,9 +26,9 @@ from swelltree.jit.values import (
 
 @rule("each")
 def _each(flat: Lowering, eqn: Equation, *values: Value) -> list[Value]:
-    """A loop over the rows; sums are added up on the way.
+    """A loop over rows with accumulated sums.
 
-    What depends on fixed arguments alone is computed before all loops.
+    What depends on fixed arguments alone is hoisted before all loops.
     """
     graph, p = flat.graph, eqn.params
     body, axes, length, summed = p["jaxpr"], p["axes"], int(p["length"]), p["summed"]
@@ -96,7 +96,6 @@ def _zeros(flat: Lowering, buffer: Buffer) -> list[tuple[Buffer, int, int]]:
 def _single(
     flat: Lowering, body: ClosedProgram, axes: Any, summed: Any, values: tuple[Value, ...]
 ) -> list[Value]:
-    """The same of a single row: no loop."""
     graph = flat.graph
     row = []
     for x, axis in zip(values, axes, strict=True):

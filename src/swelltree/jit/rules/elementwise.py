@@ -25,7 +25,7 @@ SAME_NAME += ("floor", "ceil", *sorted(COMPARISONS))
 
 
 def each(graph: Graph, name: str, *arrays: np.ndarray) -> np.ndarray:
-    """An operation on all numbers of arrays of one shape (or of none)."""
+    """An operation on all elements of arrays, broadcast."""
     shape = np.broadcast_shapes(*(x.shape for x in arrays))
     flat = [
         x.reshape(-1).tolist() if x.shape == shape else np.broadcast_to(x, shape).ravel().tolist()
@@ -36,7 +36,6 @@ def each(graph: Graph, name: str, *arrays: np.ndarray) -> np.ndarray:
 
 
 def filled(graph: Graph, like: np.ndarray, value: float, kind: str = FLOAT) -> np.ndarray:
-    """One constant everywhere."""
     return np.full(like.shape, graph.constant(value, kind))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,6 @@ def _clipped(graph: Graph, index: int, high: int) -> int:
 
 
 def strides_of(shape: tuple[int, ...]) -> np.ndarray:
-    """How far apart neighbours along each axis lie."""
     return np.array([int(np.prod(shape[d + 1 :], dtype=int)) for d in range(len(shape))], dtype=int)
 
 
@@ -63,14 +63,14 @@ def _start(graph: Graph, indices: list[int], room: list[int], strides: list[int]
 def clipped_start(
     graph: Graph, shape: tuple[int, ...], sizes: Sequence[int], indices: Sequence[Value]
 ) -> int:
-    """Flat place of the corner of a window at indices, pushed into the array."""
+    """Flat index of the corner of a window, clamped so that the window is inside."""
     room = [n - m for n, m in zip(shape, sizes, strict=True)]
     corner = [int(value_ids(graph, i)) for i in indices]
     return _start(graph, corner, room, strides_of(tuple(shape)).tolist())
 
 
 def looked_up(graph: Graph, x: Value, kind: str, start: np.ndarray, offsets: np.ndarray) -> Value:
-    """Numbers at flat places start + offsets (same shape); start are expressions."""
+    """Elements at flat indices start + offsets; start are expressions."""
     known = constant_values(graph, start)
     if known is not None:
         at = (known + offsets).astype(int)
@@ -111,7 +111,7 @@ def window_of(shape: tuple[int, ...], sizes: Sequence[int]) -> np.ndarray:
 
 
 def _grid(shape: tuple[int, ...]) -> np.ndarray:
-    """Indices of all numbers of an array, (axis, number)."""
+    """Indices of all elements of an array, (axis, element)."""
     return np.indices(shape).reshape(len(shape), int(np.prod(shape, dtype=int)))
 
 
@@ -191,13 +191,14 @@ def _gathered(flat: Lowering, eqn: Equation, x: Value, indices: Value) -> Value:
         fill = constants(graph, _fill(eqn, kind))
         found = each(graph, "where", np.broadcast_to(flags, found.shape), fill, found)
     found = found.reshape((*batch, *window.shape))
-    # batch axes first now; offset_dims says where the window goes
-    rank = found.ndim
-    rest = [k for k in range(rank) if k not in d.offset_dims]
-    order = np.empty(rank, dtype=int)
-    order[rest] = np.arange(len(batch))
-    order[list(d.offset_dims)] = len(batch) + np.arange(window.ndim)
-    return found.transpose(order)
+    return found.transpose(gathered_axes(d, found.ndim))
+
+
+def gathered_axes(numbers: Any, rank: int) -> np.ndarray:
+    """Order of the axes of what was gathered with its batch axes first."""
+    return np.argsort(
+        [*(k for k in range(rank) if k not in numbers.offset_dims), *numbers.offset_dims]
+    )
 
 
 def _fill(eqn: Equation, kind: str) -> np.ndarray:
@@ -224,7 +225,7 @@ SCATTERS |= {"scatter_max": "max", "scatter-max": "max"}
 
 @rule(*SCATTERS)
 def _scattered(flat: Lowering, eqn: Equation, x: Value, indices: Value, updates: Value) -> Value:
-    """The general form: windows of the operand replaced, or joined with, one after another."""
+    """The general form: windows replaced, or combined, in sequence."""
     graph, d = flat.graph, eqn.params["dimension_numbers"]
     join = SCATTERS[eqn.primitive.name]
     if join is None and eqn.params.get("update_jaxpr") is not None:
@@ -274,7 +275,7 @@ def _scattered(flat: Lowering, eqn: Equation, x: Value, indices: Value, updates:
 
 @rule("argmax", "argmin")
 def _place_of_largest(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
-    """The first of the largest (smallest), or the first that is not a number."""
+    """The first maximum (minimum), or the first NaN."""
     graph = flat.graph
     (axis,) = eqn.params["axes"]
     kind = kind_of(eqn.params["index_dtype"])

@@ -23,7 +23,6 @@ from swelltree.jit.traced_types import (
 )
 from swelltree.jit.values import (
     UNROLL_LIMIT,
-    Replaced,
     Retained,
     Stored,
     Updated,
@@ -41,7 +40,6 @@ MOST_ABREAST = 8  # rows of a sweep that go in parallel
 
 
 def slots_of(graph: Graph, avals: Sequence[Shaped]) -> list[Buffer]:
-    """Memory of some arrays."""
     sizes = [int(np.prod(a.shape, dtype=int)) for a in avals]
     return [graph.room(n, kind_of(a.dtype)) for n, a in zip(sizes, avals, strict=True)]
 
@@ -60,19 +58,19 @@ def _put(flat: Lowering, slots: list[Buffer], values: list[Value]) -> None:
 def _carry_on(
     flat: Lowering, slots: list[Buffer], carried: list[Stored | View], values: list[Value]
 ) -> Stores:
-    """Values at the end of a pass go to the slots; where only a few differ, only those."""
+    """Store loop-carried values at the end of an iteration; of `Updated` arrays the window only."""
     graph = flat.graph
     last, own = Stores(), {id(x.buffer) for x in carried}
     for buffer, before, x in zip(slots, carried, values, strict=True):
         if isinstance(x, Updated) and x.base.version == before.version:
-            for k, a in enumerate(x.new.reshape(-1).tolist()):
-                last.moving.append((buffer, x.base.start + k, x.index, a))
+            at, new = x.base.start, x.new
+            if isinstance(new, Stored):
+                row = new.buffer, new.start, new.size
+                last.moving_rows.append(MovedRow(buffer, at, x.index, *row))
+            else:
+                last.moving += [(buffer, at + k, x.index, a) for k, a in enumerate(new.tolist())]
             continue
-        if isinstance(x, Replaced) and x.base.version == before.version:
-            row = x.new.buffer, x.new.start, x.new.size
-            last.moving_rows.append(MovedRow(buffer, x.base.start, x.index, *row))
-            continue
-        if not isinstance(x, Updated | Replaced):
+        if not isinstance(x, Updated):
             x = flat.rows.for_slot(x, tuple(x.shape))
         if isinstance(x, Stored):
             if x.buffer is buffer and x.version == before.version and x.start == 0:
@@ -94,7 +92,7 @@ def _unchanged(body: TracedProgram, first: int) -> list[bool]:
 
 
 def _where_going(graph: Graph, go: np.ndarray, new: Value, old: Value) -> np.ndarray:
-    """New values of the cases of a loop under `vmap` that go on; others wait for them."""
+    """Under `vmap`, cases that have left the loop keep their values."""
     ahead, before = value_ids(graph, new), value_ids(graph, old)
     going = go.reshape(*go.shape, *(1,) * (ahead.ndim - go.ndim))
     return each(graph, "where", np.broadcast_to(going, ahead.shape), ahead, before)
@@ -134,7 +132,7 @@ def _scan(flat: Lowering, eqn: Equation, *values: Value) -> list[Value]:
 
 
 def _adjacent(eqn: Equation) -> int | None:
-    """Rows of a sweep along several lines at once: the first axis of all that it carries."""
+    """Length of a leading axis that all loop-carried arrays of a scan share, such as lines."""
     p = eqn.params
     n, m = _sizes(p)
     body = p["jaxpr"].jaxpr
@@ -201,7 +199,7 @@ def _swept(flat: Lowering, eqn: Equation, several: bool, *values: Value) -> list
 def _rows_stored(
     flat: Lowering, outs: Sequence[Variable], values: list[Value], at: int, last: Stores
 ) -> list[Buffer]:
-    """Memory of what every pass of a loop keeps; `last` stores that of this pass."""
+    """Memory of the stacked results of a loop; `last` stores those of this iteration."""
     graph = flat.graph
     results = slots_of(graph, [var.aval for var in outs])
     for buffer, x in zip(results, values, strict=True):
@@ -263,7 +261,7 @@ def _platform(flat: Lowering, eqn: Equation) -> np.ndarray:
 
 @rule("custom_linear_solve", "linear_solve")
 def _solved(flat: Lowering, eqn: Equation, *values: Value) -> list[Value]:
-    """The way of solving that was given; derivatives were taken before."""
+    """The solver that was given; derivatives were taken before."""
     lengths, jaxprs = eqn.params["const_lengths"], eqn.params["jaxprs"]
     first = lengths.matvec + lengths.vecmat
     own = list(values[first : first + lengths.solve])

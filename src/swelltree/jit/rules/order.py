@@ -37,7 +37,7 @@ def _sorted(flat: Lowering, eqn: Equation, *values: Value) -> list[np.ndarray]:
 
 
 def _before(graph: Graph, pairs: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Does a row come before another? Zeros of both signs are equal; NaN is last."""
+    """Order of sorting: zeros of both signs are equal, NaN is last."""
     (a, b), *rest = pairs
     kind = graph.kinds[int(a.reshape(-1)[0])] if a.size else FLOAT
     if kind == TRUTH:

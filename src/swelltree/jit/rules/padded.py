@@ -16,7 +16,7 @@ Place = tuple[Buffer, int, int, int]  # as in `Stores.moving`
 
 
 class PaddedMatrix:
-    """A matrix whose rows are whole registers; what lies behind their ends is never looked at.
+    """A matrix whose rows are padded to whole registers.
 
     Args:
         graph: of the program.
@@ -40,7 +40,6 @@ class PaddedMatrix:
         )
 
     def at(self, i: int, j: int) -> int:
-        """The number in a row and a column, as it is here and now."""
         graph = self.graph
         return graph.load_at(
             self.buffer, _now(graph, self.buffer), 0, self._index(i, j), graph.here
@@ -63,7 +62,7 @@ class PaddedMatrix:
 
 
 def padded_matrix(graph: Graph, x: Value) -> PaddedMatrix:
-    """A matrix as a padded that is only read: where it lies, or a copy."""
+    """A padded matrix that is only read: where it is, or a copy."""
     rows, columns = x.shape
     if isinstance(x, View) and x.base is None and x.special is None:
         there = PaddedMatrix(graph, rows, columns, x.buffer)
@@ -75,19 +74,17 @@ def padded_matrix(graph: Graph, x: Value) -> PaddedMatrix:
 
 
 def slot(graph: Graph, kind: str, value: int) -> Buffer:
-    """Memory of one number, which begins with a value."""
+    """Memory of one scalar with a first value."""
     buffer = graph.room(1, kind)
     graph.state(Stores([(buffer, 0, value)]))
     return buffer
 
 
 def in_slot(graph: Graph, buffer: Buffer) -> int:
-    """The number in a slot, as it is here and now."""
     return graph.load(buffer, _now(graph, buffer), 0, graph.here)
 
 
 def looked_up(graph: Graph, buffer: Buffer, index: int) -> int:
-    """A number of some memory, as it is here and now."""
     return graph.load_at(buffer, _now(graph, buffer), 0, index, graph.here)
 
 
@@ -97,7 +94,7 @@ def _now(graph: Graph, buffer: Buffer) -> int:
 
 @contextmanager
 def scalar_loop(graph: Graph, count: int) -> Iterator[int]:
-    """A loop; gives its number."""
+    """A sequential loop; yields its induction variable."""
     with graph.inside() as region:
         index = graph.row_number(region)
         yield index
@@ -106,7 +103,7 @@ def scalar_loop(graph: Graph, count: int) -> Iterator[int]:
 
 @contextmanager
 def vector_loop(graph: Graph, count: int) -> Iterator[int]:
-    """A loop over the columns of padded matrices, several at once; gives its number."""
+    """A vectorised loop over the columns of padded matrices; yields its induction variable."""
     with graph.inside() as region:
         index = graph.row_number(region)
         yield index
@@ -115,7 +112,7 @@ def vector_loop(graph: Graph, count: int) -> Iterator[int]:
 
 @contextmanager
 def counted_from(graph: Graph, first: int, end: int) -> Iterator[int]:
-    """A loop from a number that is computed up to one that is known."""
+    """A sequential loop from a computed number to a known one."""
     counter = slot(graph, LONG, first)
     with graph.inside() as region:
         i = in_slot(graph, counter)

@@ -29,7 +29,7 @@ LARGEST_MATRIX = 128  # rows: LAPACK is quicker from there on
 
 @rule("lu")
 def _factors(flat: Lowering, eqn: Equation, x: Value) -> list[Value]:
-    """Both factors in one matrix, the sequence of exchanges, and the order of rows they make."""
+    """Both factors in one matrix, the pivots, and the permutation."""
     m, n = x.shape[-2:]
     if m != n or n > LARGEST_MATRIX:
         raise UnsupportedOperationError(f"lower and upper factors of a matrix of {m} x {n}")
@@ -99,7 +99,7 @@ def _by_loops(
 
 
 def order_of(pivots: Array, size: int) -> Array:
-    """The order of rows (..., size) that exchanges (..., k) make, one after the other."""
+    """The permutation (..., size) of a sequence of exchanges (..., k)."""
     if pivots.ndim > 1:
         return jnp.stack([order_of(row, size) for row in pivots])
 
@@ -113,7 +113,7 @@ def order_of(pivots: Array, size: int) -> Array:
 
 
 def _factored_in_loops(graph: Graph, A: Value) -> tuple[View, Stored, Stored]:
-    """Factors of one matrix, exchanges and the order of rows, column by column in place."""
+    """Factors of one matrix, pivots and permutation, column by column in place."""
     n, op = A.shape[-1], graph.op
     padded, pivots, order = PaddedMatrix(graph, n, n), graph.room(n, SHORT), graph.room(n, SHORT)
     padded.fill(A)
@@ -142,7 +142,7 @@ def _factored_in_loops(graph: Graph, A: Value) -> tuple[View, Stored, Stored]:
 
 
 def _largest_below(graph: Graph, padded: PaddedMatrix, k: int) -> int:
-    """Row of the first of the largest numbers of a column from its diagonal on."""
+    """Row of the first largest element of a column from its diagonal on."""
     size, where = slot(graph, FLOAT, graph.constant(-1.0)), slot(graph, LONG, k)
     with counted_from(graph, k, padded.shape[0]) as i:
         own, most = graph.op("abs", padded.at(i, k)), in_slot(graph, size)

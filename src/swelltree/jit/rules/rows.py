@@ -5,24 +5,25 @@ A rule returns None where the array has no such rows; then the rule for scalars 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from swelltree.jit.graph import kind_of
 from swelltree.jit.lowering import ROW_RULES, RULES, Lowering
-from swelltree.jit.rows.loops import Looped, Moved, RowLoops
+from swelltree.jit.rows.loops import Looped, RowLoops
 from swelltree.jit.rules.elementwise import SAME_NAME, each
-from swelltree.jit.rules.indices import clipped_start, strides_of, window_of
+from swelltree.jit.rules.indices import clipped_start, gathered_axes, strides_of, window_of
+from swelltree.jit.rules.shapes import MOVES, Move
 from swelltree.jit.rules.sums import REDUCED, extreme, joined
 from swelltree.jit.statements import Reduction, Stores
 from swelltree.jit.traced_types import Equation
 from swelltree.jit.values import (
     UNROLL_LIMIT,
-    Replaced,
     Retained,
     Stored,
+    Updated,
     Value,
     View,
     constant_values,
@@ -64,119 +65,51 @@ def _numbers(flat: Lowering, loops: RowLoops, eqn: Equation, *values: Value) -> 
     return loops.computed(_shape(eqn), _kind(eqn), one, list(values))
 
 
-def _moved(loops: RowLoops, eqn: Equation, x: Value, move: Moved) -> Value | None:
-    """Numbers moved about; None where the array has no rows before or after."""
+@_rule(*MOVES)
+def _moved(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, *rest: Any) -> Value | None:
+    """Move elements; None where the array has no rows before or after."""
     if not x.size or not int(np.prod(_shape(eqn), dtype=int)):
         return None
-    if isinstance(x, Retained):
-        return loops.moved(x, move)
-    if isinstance(x, Stored) and loops.axes(_shape(eqn)) is not None:
-        return loops.moved(x, move)
-    return None
-
-
-@_rule("broadcast_in_dim")
-def _repeated(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, *rest: Any) -> Value | None:
-    shape, dims = _shape(eqn), eqn.params["broadcast_dimensions"]
-    old = [1] * len(shape)
-    for d, n in zip(dims, x.shape, strict=True):
-        old[d] = n
-    return _moved(loops, eqn, x, lambda a: np.broadcast_to(a.reshape(old), shape))
-
-
-@_rule("reshape", "squeeze", "expand_dims")
-def _reshaped(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, *rest: Any) -> Value | None:
-    shape = _shape(eqn)
-    if eqn.params.get("dimensions") is not None and eqn.primitive.name == "reshape":
+    rows = isinstance(x, Stored) and loops.axes(_shape(eqn)) is not None
+    if not rows and not isinstance(x, Retained):
         return None
-    return _moved(loops, eqn, x, lambda a: a.reshape(shape))
-
-
-@_rule("transpose")
-def _transposed(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
-    return _moved(loops, eqn, x, lambda a: a.transpose(eqn.params["permutation"]))
-
-
-@_rule("rev")
-def _reversed(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
-    return _moved(loops, eqn, x, lambda a: np.flip(a, eqn.params["dimensions"]))
-
-
-@_rule("slice")
-def _sliced(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
-    p = eqn.params
-    steps = p["strides"] or (1,) * len(p["start_indices"])
-    bounds = zip(p["start_indices"], p["limit_indices"], steps, strict=True)
-    index = tuple(slice(a, b, s) for a, b, s in bounds)
-    return _moved(loops, eqn, x, lambda a: a[index])
-
-
-@_rule("tile")
-def _tiled(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
-    return _moved(loops, eqn, x, lambda a: np.tile(a, eqn.params["reps"]))
+    return loops.moved(x, MOVES[eqn.primitive.name](eqn))
 
 
 @_rule("split")
 def _split(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value) -> list[Value] | None:
     if not isinstance(x, Retained) and loops.axes(tuple(x.shape)) is None:
         return None
-    axis, ends = eqn.params["axis"], np.cumsum(eqn.params["sizes"])
-    parts = []
-    for end, size in zip(ends.tolist(), eqn.params["sizes"], strict=True):
-        index = (*(slice(None),) * axis, slice(end - size, end))
-        if isinstance(x, np.ndarray):
-            parts.append(x[index])
-        else:
-            parts.append(loops.moved(x, lambda a, index=index: a[index]))
-    return parts
+    parts = _parts(eqn.params["sizes"], int(eqn.params["axis"]))
+    return [_apply(loops, x, lambda a, part=part: a[part]) for part in parts]
 
 
-@_rule("concatenate")
+def _parts(sizes: Sequence[int], axis: int) -> list[tuple[slice, ...]]:
+    """Indices of consecutive parts along an axis."""
+    ends = np.cumsum(sizes).tolist()
+    return [
+        (*(slice(None),) * axis, slice(end - n, end)) for n, end in zip(sizes, ends, strict=True)
+    ]
+
+
+def _apply(loops: RowLoops, x: Value, move: Move) -> Value:
+    return move(x) if isinstance(x, np.ndarray) else loops.moved(x, move)
+
+
+@_rule("concatenate", "stack")
 def _joined(flat: Lowering, loops: RowLoops, eqn: Equation, *parts: Value) -> Value | None:
-    shape, axis = _shape(eqn), int(eqn.params["dimension"])
+    shape, stacks = _shape(eqn), eqn.primitive.name == "stack"
+    axis = int(eqn.params["axis" if stacks else "dimension"])
     count = loops.axes(shape)
     if count is None or all(isinstance(x, np.ndarray) for x in parts):
         return None
-    if axis >= count:  # every row is put together
-        return _side_by_side(loops, shape, _kind(eqn), list(parts), count, axis)
-    return _put_together(loops, eqn, list(parts), shape, axis)
-
-
-@_rule("stack")
-def _stacked(flat: Lowering, loops: RowLoops, eqn: Equation, *parts: Value) -> Value | None:
-    shape, axis = _shape(eqn), int(eqn.params["axis"])
-    count = loops.axes(shape)
-    if count is None or all(isinstance(x, np.ndarray) for x in parts):
-        return None
-    longer = []
-    for x in parts:
-        new = (*x.shape[:axis], 1, *x.shape[axis:])
-        if isinstance(x, np.ndarray):
-            longer.append(x.reshape(new))
-        else:
-            longer.append(loops.moved(x, lambda a, new=new: a.reshape(new)))
-    if axis >= count:
-        return _side_by_side(loops, shape, _kind(eqn), longer, count, axis)
-    return _put_together(loops, eqn, longer, shape, axis)
-
-
-def _side_by_side(
-    loops: RowLoops, shape: tuple[int, ...], kind: str, parts: list[Value], count: int, axis: int
-) -> Looped:
-    loop, rows = loops.together(shape, parts)
-    return Looped(loops, loop, np.concatenate(rows, axis - count), shape, kind)
-
-
-def _put_together(
-    loops: RowLoops, eqn: Equation, parts: list[Value], shape: tuple[int, ...], axis: int
-) -> Value:
+    values = [_apply(loops, x, lambda a: np.expand_dims(a, axis)) if stacks else x for x in parts]
+    if axis >= count:  # every row is assembled in its loop
+        loop, rows = loops.together(shape, values)
+        return Looped(loops, loop, np.concatenate(rows, axis - count), shape, _kind(eqn))
     where = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
-    ends = np.cumsum([x.shape[axis] for x in parts]).tolist()
-    pairs = []
-    for x, end in zip(parts, ends, strict=True):
-        index = (*(slice(None),) * axis, slice(end - x.shape[axis], end))
-        pairs.append((x, where[index]))
-    return loops.gathered(shape, _kind(eqn), pairs)
+    places = [where[part] for part in _parts([x.shape[axis] for x in values], axis)]
+    return loops.gathered(shape, _kind(eqn), list(zip(values, places, strict=True)))
 
 
 @_rule("pad")
@@ -195,7 +128,7 @@ def _padded(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, fill: Valu
 
 @_rule("reduce_sum", "reduce_max", "reduce_min", "reduce_and", "reduce_or", "reduce_prod")
 def _reduced(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
-    """Along rows in the loop itself; over rows from memory."""
+    """Over elements of a row in its loop; over rows from memory."""
     count, graph = loops.axes(tuple(x.shape)), flat.graph
     if count is None or not x.size or (isinstance(x, np.ndarray) and x.size <= UNROLL_LIMIT):
         return None
@@ -229,7 +162,7 @@ def _over_rows(
     shape: tuple[int, ...],
     kind: str,
 ) -> Value:
-    """Numbers of equal place in all rows, or in those along some axes, brought together."""
+    """Reduce over rows, or over those along some axes."""
     graph, (name, empty) = loops.graph, how
     x = x.view() if isinstance(x, Looped) else x
     view = view_of(graph, in_memory(graph, x, kind) if isinstance(x, np.ndarray) else x)
@@ -245,7 +178,7 @@ def _over_rows(
         return _one_by_one(loops, view, over, count, how, shape, kind)
     out = graph.room(starts.size, kind)
     rows = [(view.buffer, at) for at in starts.reshape(-1).tolist()]
-    here = Reduction(name, out, rows, front.shape[-1], loops.width, float(empty))
+    here = Reduction(out, rows, front.shape[-1], name, loops.width, float(empty))
     graph.state(here)
     sums = stored(out, 0, starts.shape, graph.here)
     rest = [d for d in over if d != last]
@@ -328,13 +261,13 @@ def _replaced(
     if not np.array_equal(window, np.arange(window.size)):
         return None
     start = clipped_start(flat.graph, x.shape, new.shape, indices)
-    return Replaced(x, start, in_memory(flat.graph, new, _kind(eqn)))
+    return Updated(x, start, in_memory(flat.graph, new, _kind(eqn)))
 
 
 def _row_replaced(
     flat: Lowering, loops: RowLoops, eqn: Equation, x: Retained, new: np.ndarray, indices: Any
 ) -> Value | None:
-    """One row of many replaced: each is looked at."""
+    """One row replaced at a computed index: every row is compared with it."""
     graph, shape = flat.graph, tuple(x.shape)
     if new.shape != (1, *shape[1:]):
         return None
@@ -364,12 +297,7 @@ def _picked(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, indices: V
         [n for k, n in enumerate(sizes) if k not in set(d.collapsed_slice_dims)]
     )
     found = starts.reshape(*starts.shape, *(1,) * window.ndim) + window
-    rank = found.ndim
-    rest = [k for k in range(rank) if k not in d.offset_dims]
-    order = np.empty(rank, dtype=int)
-    order[rest] = np.arange(starts.ndim)
-    order[list(d.offset_dims)] = starts.ndim + np.arange(window.ndim)
-    found = found.transpose(order)
+    found = found.transpose(gathered_axes(d, found.ndim))
     return loops.moved(x, lambda a: a.reshape(-1)[found])
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -16,46 +17,64 @@ def _shape(eqn: Equation) -> tuple[int, ...]:
     return tuple(int(n) for n in eqn.outvars[0].aval.shape)
 
 
-@rule("reshape", "squeeze", "expand_dims")
-def _reshaped(flat: Lowering, eqn: Equation, x: Value, *rest: Value) -> Value:
-    shape, turned = _shape(eqn), eqn.params.get("dimensions")
-    if eqn.primitive.name == "reshape" and turned is not None:
-        return value_ids(flat.graph, x).transpose(turned).reshape(shape)
-    if isinstance(x, Updated):
-        return Updated(x.base.part(0, shape), x.index, x.new)
-    return x.part(0, shape) if isinstance(x, Stored) else value_ids(flat.graph, x).reshape(shape)
+# --- primitives that move elements of one array: as functions of arrays of NumPy
+Move = Callable[[np.ndarray], np.ndarray]
 
 
-@rule("broadcast_in_dim")
-def _broadcast(flat: Lowering, eqn: Equation, x: Value, *rest: Value) -> Value:
-    shape, dims = _shape(eqn), eqn.params["broadcast_dimensions"]
+def _reshape(eqn: Equation) -> Move:
+    shape, order = _shape(eqn), eqn.params.get("dimensions")
+    if eqn.primitive.name == "reshape" and order is not None:
+        return lambda a: a.transpose(order).reshape(shape)
+    return lambda a: a.reshape(shape)
+
+
+def _broadcast(eqn: Equation) -> Move:
+    shape = _shape(eqn)
+    lengths = zip(eqn.params["broadcast_dimensions"], eqn.invars[0].aval.shape, strict=True)
     old = [1] * len(shape)
-    for d, n in zip(dims, x.shape, strict=True):
+    for d, n in lengths:
         old[d] = n
-    if isinstance(x, Stored) and int(np.prod(shape, dtype=int)) == x.size:
+    return lambda a: np.broadcast_to(a.reshape(old), shape)
+
+
+def _slice(eqn: Equation) -> Move:
+    bounds = _bounds(eqn)
+    index = tuple(slice(*x) for x in zip(*bounds, strict=True))
+    return lambda a: a[index]
+
+
+def _bounds(eqn: Equation) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
+    start = eqn.params["start_indices"]
+    return start, eqn.params["limit_indices"], eqn.params["strides"] or (1,) * len(start)
+
+
+MOVES: dict[str, Callable[[Equation], Move]] = {
+    "reshape": _reshape,
+    "squeeze": _reshape,
+    "expand_dims": _reshape,
+    "broadcast_in_dim": _broadcast,
+    "slice": _slice,
+    "transpose": lambda eqn: lambda a: a.transpose(eqn.params["permutation"]),
+    "rev": lambda eqn: lambda a: np.flip(a, eqn.params["dimensions"]),
+    "tile": lambda eqn: lambda a: np.tile(a, eqn.params["reps"]),
+}
+
+
+@rule(*MOVES)
+def _moved(flat: Lowering, eqn: Equation, x: Value, *rest: Value) -> Value:
+    name, shape = eqn.primitive.name, _shape(eqn)
+    ordered = name == "reshape" and eqn.params.get("dimensions") is not None
+    if MOVES[name] is _reshape and not ordered:
+        if isinstance(x, Updated):
+            return Updated(x.base.part(0, shape), x.index, x.new)
+        if isinstance(x, Stored):
+            return x.part(0, shape)
+    elif isinstance(x, Stored) and name == "broadcast_in_dim" and math.prod(shape) == x.size:
         return x.part(0, shape)
-    return np.broadcast_to(value_ids(flat.graph, x).reshape(old), shape)
-
-
-@rule("transpose")
-def _transposed(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
-    return value_ids(flat.graph, x).transpose(eqn.params["permutation"])
-
-
-@rule("rev")
-def _reversed(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
-    return np.flip(value_ids(flat.graph, x), eqn.params["dimensions"])
-
-
-@rule("slice")
-def _sliced(flat: Lowering, eqn: Equation, x: Value) -> Value:
-    start, limit = eqn.params["start_indices"], eqn.params["limit_indices"]
-    strides = eqn.params["strides"] or (1,) * len(start)
-    if isinstance(x, Stored) and _together(x.shape, start, limit, strides):
-        first = int(np.ravel_multi_index(start, x.shape)) if _shape(eqn) and x.size else 0
-        return x.part(first, _shape(eqn))
-    index = tuple(slice(a, b, s) for a, b, s in zip(start, limit, strides, strict=True))
-    return value_ids(flat.graph, x)[index]
+    elif isinstance(x, Stored) and name == "slice" and _together(x.shape, *_bounds(eqn)):
+        first = int(np.ravel_multi_index(_bounds(eqn)[0], x.shape)) if shape and x.size else 0
+        return x.part(first, shape)
+    return MOVES[name](eqn)(value_ids(flat.graph, x))
 
 
 def _together(
@@ -86,11 +105,6 @@ def _stacked(flat: Lowering, eqn: Equation, *parts: Value) -> np.ndarray:
 def _unstacked(flat: Lowering, eqn: Equation, x: Value) -> list[Value]:
     rows = np.moveaxis(value_ids(flat.graph, x), int(eqn.params["axis"]), 0)
     return [np.asarray(row) for row in rows]
-
-
-@rule("tile")
-def _tiled(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
-    return np.tile(value_ids(flat.graph, x), eqn.params["reps"])
 
 
 @rule("split")

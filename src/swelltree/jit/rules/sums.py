@@ -24,7 +24,6 @@ RUNNING = {"cumsum": "add", "cumprod": "mul", "cummax": "max", "cummin": "min"}
 
 
 def joined(graph: Graph, name: str, row: list[int]) -> int:
-    """All of some numbers, one after another."""
     total = row[0]
     for a in row[1:]:
         total = graph.op(name, total, a)
@@ -51,7 +50,7 @@ def _reduced(flat: Lowering, eqn: Equation, x: Value) -> Value:
 
 
 def extreme(dtype: DType, lowest: bool) -> float:
-    """What a largest or smallest value begins from."""
+    """Neutral element of a maximum or minimum."""
     if dtype.kind == "b":
         return not lowest
     if dtype.kind == "f":

@@ -76,7 +76,7 @@ def floating_sets(system: System, nonlinear: tuple[str, ...] = ()) -> tuple[Aflo
 
 
 def mass_against_displacement(model: Model) -> Iterator[Finding]:
-    """Where mass and displaced water differ: a warning, or a note where something carries it."""
+    """Warn where mass and displacement differ; a note where something can carry the difference."""
     g, rho = float(np.abs(model.gravity[2])), float(model.rho)
     mass, volume = np.asarray(model.bodies.mass), np.array(model.bodies.volume, dtype=float)
     hydro = model.hydro
@@ -97,7 +97,7 @@ def mass_against_displacement(model: Model) -> Iterator[Finding]:
 
 
 def _sentence(each: Afloat, weighs: float, displaces: float, acts: bool, g: float) -> str:
-    """Both numbers, and who carries the difference."""
+    """Message with both values and what carries the difference."""
     names = ", ".join(f"'{name}'" for name in each.bodies[:4])
     names += " ..." if len(each.bodies) > 4 else ""
     alone = len(each.bodies) == 1
@@ -121,7 +121,7 @@ def _sentence(each: Afloat, weighs: float, displaces: float, acts: bool, g: floa
 
 
 def _hull_volume(body: Body) -> float:
-    """Displaced by the hull as described [m^3]."""
+    """Displacement of the hull as described [m^3]."""
     if body.hull is None:
         return 0.0
     from swelltree.describe.bodies.solids import hull_immersed
@@ -130,7 +130,7 @@ def _hull_volume(body: Body) -> float:
 
 
 def _leaves_the_vertical(system: System, joint: Joint) -> bool:
-    """Whether a joint lets its follower rise."""
+    """Whether a joint allows its follower to heave."""
     layout, driven = joint.layout(), joint.motions()
     base = joint.base.body
     R = np.eye(3) if base == WORLD_NAME else system.body(base).rotation_matrix
@@ -139,7 +139,7 @@ def _leaves_the_vertical(system: System, joint: Joint) -> bool:
 
 
 def _inside(ends: set[str], bodies: tuple[str, ...]) -> bool:
-    """Whether something acts between two bodies of one set."""
+    """Whether both ends are within one set of bodies."""
     return len(ends) > 1 and ends <= set(bodies)
 
 

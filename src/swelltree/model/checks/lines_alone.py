@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def with_a_body(system: System) -> System:
-    """The system, with a held body where it has none."""
+    """The system, with a fixed body added if it has none."""
     if system.bodies:
         return system
     taken = {item.name for item in (*system.lines, *system.junctions, *system.sensors)}
@@ -27,7 +27,7 @@ def with_a_body(system: System) -> System:
 
 
 def refuse_lines_alone(model: Model, study: str) -> None:
-    """Say that a study is one of bodies that move."""
+    """Reject systems of lines without bodies in a study of body motions."""
     if not model.layout.described:
         raise SwelltreeError(
             f"{study}: the system has only lines, and no body that moves with the waves. Use "

@@ -38,7 +38,7 @@ def rank_of(J: np.ndarray) -> int:
 
 
 def null_space(J: np.ndarray) -> np.ndarray:
-    """Motions (n, k) that no row of such a Jacobian feels."""
+    """Motions (n, k) in the null space of such a Jacobian."""
     if 0 in J.shape:
         return np.eye(J.shape[1])
     Vt = np.linalg.svd(J)[2]
@@ -55,7 +55,7 @@ def smallest_step(J: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def independent(J: np.ndarray) -> list[int]:
-    """Independent rows by Gram-Schmidt with pivoting, the largest first."""
+    """Independent rows by pivoted Gram-Schmidt."""
     work = J.copy()
     stored: list[int] = []
     for _ in range(min(J.shape)):
@@ -73,5 +73,5 @@ def independent(J: np.ndarray) -> list[int]:
 
 
 def singular_values(J: np.ndarray) -> np.ndarray:
-    """Singular values, the largest first; none where there are no rows or no velocities."""
+    """Singular values in descending order; empty without rows or velocities."""
     return np.linalg.svd(J, compute_uv=False) if 0 not in J.shape else np.zeros(0)

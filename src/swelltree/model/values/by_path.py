@@ -1,20 +1,21 @@
 r"""A compiled model with other numbers of its description, by their path in the case file.
 
-Whatever a number feeds (a mass its weight and, without a volume, the buoyancy; a depth the seabed
-and the waves) follows, because the changed description is compiled again, in numpy. Inside `jit`,
-`grad` and `vmap` compiled programs call back to do so. Derivatives there are central differences of
-fourth order of the compilation alone,
+Numbers that feed more than one entry of one array (a depth the seabed and the waves) are changed by
+compiling the changed description, in numpy. Where the radiation data stay, so does the fit of the
+radiation memory. Inside `jit`, `grad` and `vmap` compiled programs call back to do so. Derivatives
+there are central differences of fourth order of the compilation alone,
 
-.. math:: f' = \frac{8 (f_1 - f_{-1}) - (f_2 - f_{-2})}{12 h} + O(h^4),
+.. math:: f' = \frac{8 (f_1 - f_{-1}) - (f_2 - f_{-2})}{12 h} + O(h^4)
 
-which is smooth arithmetic: about ten digits are right. At the end of what a number may be they are
-taken on the side that is left. Numbers that change more than numbers (the
-layout of the tree, which rows depend on one another, sizes of arrays) are rejected.
+which is smooth arithmetic: about ten digits are right. At the ends of what a number may be they are
+one-sided. Numbers that change more than numbers (the layout of the tree, which rows depend on one
+another, sizes of arrays) are rejected; so are derivatives where the radiation would be fitted anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,9 +24,12 @@ from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.paths import number_at, with_numbers
 from swelltree.jit import Array, Tree, TreeDef, flatten, known
+from swelltree.model.capabilities import HasRadiation, having
 
 if TYPE_CHECKING:
+    from swelltree.hydro.linear.data import RadiationMemory
     from swelltree.model.model import Model
+    from swelltree.model.values.described import Described
 
 STEP = 1e-4  # of a number, to take differences by
 ONE_SIDED = {0: -25 / 12, 1: 4.0, 2: -3.0, 3: 4 / 3, 4: -1 / 4}
@@ -38,7 +42,6 @@ PROBES = (0.7e-3, -1.3e-3)  # of a number: changes that show which arrays it fee
 
 
 def described_value(model: Model, path: str) -> Array:
-    """The number or row of numbers of a path."""
     traced = model.described.traced.get(path)
     return np.asarray(number_at(_system(model), path)) if traced is None else traced
 
@@ -64,11 +67,58 @@ def with_described(model: Model, values: dict[str, Array]) -> Model:
     plain = {path: _tuples(value) for path, value in values.items() if not _traced(value)}
     traced = {path: x for path, x in described.traced.items() if path not in plain}
     traced |= {path: x for path, x in values.items() if _traced(x)}
-    assert described.again is not None
-    new = described.again(with_numbers(system, plain))
-    new.described.keep(new)
+    new = recompiled(described, with_numbers(system, plain))
     model = merged(model, described.compiled, new, plain)
     return _with_traced(model, traced) if traced else model
+
+
+def recompiled(described: Described, system: System) -> Model:
+    """The model of a changed system, with the fit of the radiation where its data are the same."""
+    again, base = described.again, described.compiled
+    assert again is not None
+    fitted, bare = _fitted(base), None
+    if fitted is None:
+        new = again(system)
+    else:
+        assert isinstance(again, partial)
+        bare = again(system, radiation="none")
+        before, after = (_radiation(model).radiation_data for model in (described.bare, bare))
+        if not all(np.array_equal(a, b) for a, b in zip(before, after, strict=True)):
+            return again(system)
+        # added mass of resonances above the band belongs to the fit
+        above = np.asarray(base.added_mass) - np.asarray(described.bare.added_mass)
+        new = bare.with_effect(_radiation(bare).with_memory(fitted))
+        new = new.replace(
+            added_mass=np.asarray(bare.added_mass) + above,
+            users_code=base.users_code,
+            described=bare.described.knowing(system, again).noted(
+                *base.report[len(described.bare.report) :]
+            ),
+        )
+        new.described.keep(bare=bare)
+    new.described.keep(compiled=new)
+    return new
+
+
+def _radiation(model: Model) -> HasRadiation:
+    return next(iter(having(model, HasRadiation)))
+
+
+def _fitted(model: Model) -> RadiationMemory | None:
+    """The radiation memory of a model where it was fitted."""
+    memories = (effect.memory for effect in having(model, HasRadiation))
+    return next((m for m in memories if m is not None and m.fitted is not None), None)
+
+
+def check_fit(paths: Iterable[str], before: Model, after: Model) -> None:
+    """Reject derivatives across two fits of the radiation."""
+    pairs = zip(*(flatten(_fitted(model))[0] for model in (before, after)), strict=False)
+    if not all(np.array_equal(a, b) for a, b in pairs):
+        raise SwelltreeError(
+            f"{', '.join(repr(path) for path in paths)}: this changes the radiation data, and "
+            "their fit has no derivative. Compile with radiation='convolution' or 'constant', or "
+            "compare runs of compiled systems."
+        )
 
 
 def _traced(value: Array) -> bool:
@@ -126,10 +176,6 @@ def check_same(
         )
 
 
-def _same_shape(a: Array, b: Array) -> bool:
-    return np.shape(a) == np.shape(b)
-
-
 class _Fed(NamedTuple):
     """The entries of a model that some numbers feed."""
 
@@ -142,28 +188,34 @@ def _with_traced(model: Model, values: dict[str, Array]) -> Model:
     """The model with numbers that JAX is tracing, by calling back to compile."""
     from swelltree.jit import jnp
 
-    system, again = _system(model), model.described.again
-    assert again is not None
+    system, described = _system(model), model.described
     start = {path: np.asarray(number_at(system, path)) for path in values}
     sizes = [x.size for x in start.values()]
 
     def compiled(x: np.ndarray) -> Model:
         parts = np.split(np.asarray(x, float), np.cumsum(sizes)[:-1])
         rows = zip(start.items(), parts, strict=True)
-        return again(with_numbers(system, {p: _tuples(v.reshape(o.shape)) for (p, o), v in rows}))
+        numbers = {p: _tuples(v.reshape(o.shape)) for (p, o), v in rows}
+        return recompiled(described, with_numbers(system, numbers))
 
     x0 = np.concatenate([x.ravel() for x in start.values()])
     probes = _allowed([lambda part=part: compiled(x0 + part * _scale(x0)) for part in PROBES])
-    fed = _fed(model.described.compiled, probes, values)
+    fed = _fed(described.compiled, probes, values)
 
-    def entries(x: np.ndarray) -> np.ndarray:
-        leaves, form = flatten(compiled(x))
+    def entries(x: np.ndarray, fitted: Model | None = None) -> np.ndarray:
+        new = compiled(x)
+        leaves, form = flatten(new)
         check_same(values, fed.leaves, fed.form, leaves, form)
+        if fitted is not None:
+            check_fit(values, fitted, new)
         pairs = zip(leaves, fed.masks, strict=True)
-        return np.concatenate([np.zeros(0), *(np.asarray(a, float)[m] for a, m in pairs)])
+        return np.concatenate(
+            [np.zeros(0), *(np.asarray(np.asarray(a)[m], float) for a, m in pairs)]
+        )
 
     x = jnp.concatenate([jnp.ravel(jnp.asarray(value, float)) for value in values.values()])
-    result = _called(entries, int(sum(m.sum() for m in fed.masks)), x)
+    slopes = partial(entries, fitted=described.compiled)
+    result = _called(entries, slopes, int(sum(m.sum() for m in fed.masks)), x)
     ours, form = flatten(model)
     rows, first = [], 0
     for leaf, mask in zip(ours, fed.masks, strict=True):
@@ -199,7 +251,6 @@ def _scale(x: np.ndarray) -> np.ndarray:
 
 
 def _fed(base: Model, probes: list[Model], paths: Iterable[str]) -> _Fed:
-    """Which entries change with the numbers."""
     old, form = flatten(base)
     masks = [np.zeros(np.shape(leaf), dtype=bool) for leaf in old]
     for probe in probes:
@@ -223,8 +274,20 @@ def difference(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, h: n
     raise unsupported_reason
 
 
-def _called(function: Callable[[np.ndarray], np.ndarray], count: int, x: Array) -> Array:
-    """Values (count,) of a plain function of a vector, with derivatives by differences."""
+def _called(
+    function: Callable[[np.ndarray], np.ndarray],
+    smooth: Callable[[np.ndarray], np.ndarray],
+    count: int,
+    x: Array,
+) -> Array:
+    """Values (count,) of a plain function of a vector, with derivatives by differences.
+
+    Args:
+        function: of the vector.
+        smooth: the same; rejects what has no derivative.
+        count: of values.
+        x: the vector.
+    """
     from swelltree.jit import jax
 
     def differences(x: Array) -> np.ndarray:
@@ -232,7 +295,7 @@ def _called(function: Callable[[np.ndarray], np.ndarray], count: int, x: Array) 
         columns = []
         for i, size in enumerate(_scale(x)):
             h = STEP * size * (np.arange(x.size) == i)
-            columns.append(difference(function, x, h) / (STEP * size))
+            columns.append(difference(smooth, x, h) / (STEP * size))
         return np.stack(columns, axis=1)
 
     @jax.custom_jvp

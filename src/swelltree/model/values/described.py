@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.paths import with_numbers
+from swelltree.describe.values import NamedValues
 from swelltree.jit import Array
 from swelltree.model.checks.afloat import Afloat
 
@@ -32,6 +34,8 @@ class Described:
         specified: the system as it was given to compile.
         again: compiles a changed one with the same data and options.
         traced: numbers of the description that JAX is tracing, by path.
+        direct: paths of the numbers that feed one entry of one array and nothing else, by item
+            and quantity.
     """
 
     without_content = True  # for fingerprints (`engine.contents`)
@@ -47,35 +51,62 @@ class Described:
         specified: System | None = None,
         again: Callable[[System], Model] | None = None,
         traced: dict[str, Array] | None = None,
+        direct: dict[str, str] | None = None,
     ) -> None:
-        self.system = system
+        self._system = system
         self._drawing = drawing
         self._case = case
         self.data = data or {}
         self.afloat = afloat
         self.notes = notes
-        self.specified = specified
+        self._specified = specified
         self.again = again
         self.traced = traced or {}
+        self.direct = direct or {}
+        self._changed: NamedValues = {}  # direct numbers set since compilation, by path
 
     def noted(self, *notes: str) -> Described:
-        """The same with more notes."""
         return self._with(notes=(*self.notes, *notes))
 
     def with_traced(self, values: dict[str, Array]) -> Described:
-        """The same with numbers that JAX is tracing."""
         return self._with(traced=values)
 
     def knowing(
         self, specified: System | None, again: Callable[[System], Model] | None
     ) -> Described:
-        """The same in a process that was given the description and how to compile it."""
-        return self._with(specified=specified, again=again)
+        return self._with(_specified=specified, again=again, _changed={})
+
+    def recording(self, direct: dict[str, str]) -> Described:
+        return self._with(direct=direct)
+
+    def with_direct(self, values: NamedValues, change: Callable[[Model], Model]) -> Described:
+        """The same with other direct numbers.
+
+        Args:
+            values: by path.
+            change: sets them in a model.
+        """
+        known = vars(self).keys() & {"compiled", "bare"}
+        models: NamedValues = {key: change(vars(self)[key]) for key in known}
+        if self._system is not None:
+            models |= {"_drawing": "", "_case": ""}
+        return self._with(_changed=self._changed | values, **models)
 
     def _with(self, **changes: object) -> Described:
         other = object.__new__(Described)
-        vars(other).update(vars(self) | changes)
+        kept = {key: x for key, x in vars(self).items() if key not in ("system", "specified")}
+        vars(other).update(kept | changes)
         return other
+
+    @functools.cached_property
+    def system(self) -> System | None:
+        """The described system with all numbers that follow from others."""
+        return None if self._system is None else with_numbers(self._system, self._changed)
+
+    @functools.cached_property
+    def specified(self) -> System | None:
+        """The system as it was given to compile."""
+        return None if self._specified is None else with_numbers(self._specified, self._changed)
 
     @functools.cached_property
     def compiled(self) -> Model:
@@ -84,9 +115,15 @@ class Described:
         assert self.specified is not None
         return self.again(self.specified)
 
-    def keep(self, model: Model) -> None:
-        """Set the model of the given system, so that it need not be compiled again."""
-        vars(self)["compiled"] = model
+    @functools.cached_property
+    def bare(self) -> Model:
+        """The model of the given system without radiation memory."""
+        assert isinstance(self.again, functools.partial)
+        return self.again(self.specified, radiation="none")
+
+    def keep(self, **models: Model) -> None:
+        """Set models of the given system, so that they need not be compiled again."""
+        vars(self).update(models)
 
     @property
     def drawing(self) -> str:
@@ -99,7 +136,7 @@ class Described:
 
     @property
     def case(self) -> str:
-        """The description as the text of a case file; why not, where it holds functions."""
+        """Description as the text of a case file; the reason if it contains functions."""
         if not self._case and self.system is not None:
             try:
                 self._case = self.system.to_toml()
@@ -115,4 +152,5 @@ class Described:
 
     def __reduce__(self) -> tuple[type[Described], tuple[object, ...]]:
         # functions in a description cannot travel to another process; its drawing can
-        return Described, (None, self.drawing, self.case, self.data, self.afloat, self.notes)
+        known = self.drawing, self.case, self.data, self.afloat, self.notes
+        return Described, (None, *known, None, None, None, self.direct)

@@ -21,7 +21,7 @@ _WATER = ("diameter", "Cdn", "Cdt", "Can", "Cat", "lift")
 
 
 def damping_of(kind: LineType, length: float) -> float:
-    """CA of an element [N s]; a ratio is of the critical damping between its halves of mass."""
+    """CA of an element [N s]; a ratio refers to the critical damping of its two half masses."""
     if kind.damping_ratio is None:
         return float(kind.BA or 0.0)
     return float(kind.damping_ratio * length * np.sqrt((kind.EA or 0.0) * kind.mass_per_length))
@@ -69,6 +69,7 @@ def build_cables(system: System, layout: Layout, chains: tuple[Chain, ...]) -> C
         names=(*names, *winches),
         in_water=any(not chain.line.dry for chain in chains),
         drums=drums,
+        turned=tuple(chain.turned for chain in chains),
     )
 
 

@@ -49,7 +49,7 @@ class Reel(NamedTuple):
 
 @pytree("reels")
 class Drums:
-    """Winches of multibody cables, with where their cables live."""
+    """Winches of multibody cables, with the positions of their cables."""
 
     winches: Winches
     per_length: Array  # (winch,) kg/m
@@ -58,7 +58,6 @@ class Drums:
 
 
 def drum_start(drums: Drums) -> Array:
-    """States before any motion (winch, columns)."""
     length = drums.winches.length
     xp = namespace(length)
     columns = [np.zeros(len(drums.reels))] * COLUMNS
@@ -68,7 +67,7 @@ def drum_start(drums: Drums) -> Array:
 
 
 def state_of(x: Array) -> WinchState:
-    """The part of the states that the law of the winch knows."""
+    """States of the winch law."""
     return WinchState(*(x[:, k] for k in (LENGTH, SPEED, HEAVE, STROKE, COMPENSATED)))
 
 
@@ -81,7 +80,7 @@ def first_rest(drums: Drums, rest: Array, x: Array, w: int) -> Array:
 
 
 def rest_now(drums: Drums, rest: Array, x: Array) -> Array:
-    """Rest lengths of all elements (e,) [m], from those of whole elements."""
+    """Present rest lengths of all elements (e,) [m]."""
     xp = namespace(rest, x)
     for w, reel in enumerate(drums.reels):
         elements = np.array(reel.elements, dtype=int)
@@ -94,7 +93,7 @@ def rest_now(drums: Drums, rest: Array, x: Array) -> Array:
 
 
 def at_first(drums: Drums, count: int, x: Array, w: int) -> Array:
-    """One at the first element in use of a winch, else zero (e,)."""
+    """One at the first active element of a winch, else zero (e,)."""
     xp = namespace(x)
     elements = np.array(drums.reels[w].elements, dtype=int)
     number = np.full(count, -10)
@@ -122,7 +121,7 @@ def locked_dofs(drums: Drums, n: int, x: Array) -> Array:
 
 
 def masses_now(drums: Drums, mass: Array, rest: Array, x: Array) -> Array:
-    """Masses of all bodies (N,) with the rope that is out [kg]."""
+    """Masses of all bodies (N,) with the paid-out rope [kg]."""
     xp = namespace(mass, x, rest)
     change = rest_now(drums, rest, x) - drums.start_rest
     for w, reel in enumerate(drums.reels):
@@ -137,7 +136,7 @@ def masses_now(drums: Drums, mass: Array, rest: Array, x: Array) -> Array:
 
 
 def event_values(drums: Drums, rest: Array, x: Array) -> Array:
-    """Split and merge of every winch: values that fall through zero (2 winch,) [m]."""
+    """Split and merge functions of every winch, which cross zero downwards (2 winch,) [m]."""
     xp = namespace(rest, x)
     values = []
     for w, reel in enumerate(drums.reels):

@@ -57,7 +57,7 @@ from swelltree.mooring.cable.cable_winch import (
     speeds,
 )
 from swelltree.mooring.channels import end_channels
-from swelltree.mooring.winches import Winches
+from swelltree.mooring.winches import Winches, winch_coordinates
 from swelltree.multibody.kinematics import Motion
 from swelltree.multibody.layout import Layout
 from swelltree.multibody.tree import PointMotion, point_motion, spread
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 @pytree()
 class Elements:
-    """Numbers of all elements of all cables (e of them); of no length where they are idle."""
+    """Parameters of all elements of all cables (e of them); zero length where idle."""
 
     rest_length: Array  # (e,) m
     mass_per_length: Array  # (e,) kg/m
@@ -127,7 +127,7 @@ def stretch(elements: Elements, a: PointMotion, b: PointMotion, pay_out: Array =
 
 
 class EnergyTerms(NamedTuple):
-    """Winches per second: power [W], energy of rope that comes in [W], its momentum [N]."""
+    """Rates at winches: power [W], energy of incoming rope [W], its momentum [N]."""
 
     power: Array
     brought: Array
@@ -151,7 +151,7 @@ def wet_part(
     return u**2 * (3.0 - 2.0 * u), head + xp.maximum(depth - 0.5 * height, 0.0)
 
 
-@pytree("names", "lines", "body_A", "body_B", "line", "in_water")
+@pytree("names", "lines", "body_A", "body_B", "line", "in_water", "turned")
 class Cables(
     ChangesModel,
     HasEvents,
@@ -177,6 +177,7 @@ class Cables(
     names: tuple[str, ...]  # the same, then winches
     in_water: bool  # does the water act on any of them?
     drums: Tree = None  # Drums, where there are winches
+    turned: tuple[bool, ...] = ()  # (line,) whether its end A is the described end B
 
     @property
     def feels(self) -> tuple[str, ...]:  # pyright: ignore
@@ -190,7 +191,7 @@ class Cables(
         return self.with_winches_held()
 
     def with_winches_held(self) -> Cables:
-        """The same with winches that stand still."""
+        """The cables with winches stopped."""
         if self.drums is None:
             return self
         winches = self.drums.winches
@@ -200,15 +201,13 @@ class Cables(
         return replace(self, drums=replace(self.drums, winches=winches))
 
     def ends(self, motion: Motion) -> tuple[PointMotion, PointMotion]:
-        """Motion of the ends A and B of all elements."""
         at_A = point_motion(motion, np.array(self.body_A, dtype=int), self.point_A)
         return at_A, point_motion(motion, np.array(self.body_B, dtype=int), self.point_B)
 
     def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         result: dict[str, Coordinate] = {"line": ("line", self.lines, "cable, from end A to end B")}
         if self.drums is not None:
-            result["winch"] = ("winch", self.drums.winches.names, "winch")
-            result["winch_line"] = ("winch", self.drums.winches.lines, "line of the winch")
+            result |= winch_coordinates(self.drums.winches)
         return result
 
     @property
@@ -257,7 +256,7 @@ class Cables(
         return Loads(wrench, stored, xp.concatenate([both[:, 1], specified]), channels)
 
     def tangent(self, model: Model, now: Instant) -> tuple[Array, Array]:
-        """Of the elements: along them by their law, across them by their tension."""
+        """Stiffness of the elements: along them by their law, across them by their tension."""
         elements = self.elements
         if self.drums is not None:
             x = self._states(now.internal)
@@ -293,16 +292,16 @@ class Cables(
 
     @property
     def start_rest(self) -> Array:
-        """Rest lengths at first, of idle elements none (e,) [m]."""
+        """Initial rest lengths, zero for idle elements (e,) [m]."""
         return self.elements.rest_length if self.drums is None else self.drums.start_rest
 
     # --- winches -------------------------------------------------------------------
     def _states(self, internal: InternalState) -> Array:
-        """States of the winches; those at first where there are none."""
+        """States of the winches, initial ones if absent."""
         return internal.elements.get(self.kind, drum_start(self.drums))
 
     def _first(self, x: Array) -> Array:
-        """(winch, e) one at the first element in use of every winch."""
+        """(winch, e) one at the first active element of every winch."""
         xp = namespace(x)
         rows = range(len(self.drums.reels))
         return xp.stack([at_first(self.drums, len(self.line), x, w) for w in rows])
@@ -329,7 +328,7 @@ class Cables(
         ends: tuple[PointMotion, PointMotion],
         heads: Array,
     ) -> EnergyTerms:
-        """Power of the winches, and energy and momentum of the rope that comes in, per second."""
+        """Power of the winches, and rates of energy and momentum of incoming rope."""
         x, drums = self._states(now.internal), self.drums
         xp = namespace(x, speed)
         first = self._first(x)
@@ -353,7 +352,7 @@ class Cables(
         return EnergyTerms(power, brought, momentum)
 
     def rope_at_drums(self, motion: Motion, internal: InternalState, speed: Array) -> Array:
-        """Momentum of the halves at A by the speed of the rope (3,) [N s]."""
+        """Momentum of the halves at A due to the speed of the rope (3,) [N s]."""
         x, drums = self._states(internal), self.drums
         a, b = self.ends(motion)
         along = stretch(self.elements, a, b).along
@@ -365,11 +364,9 @@ class Cables(
         return total
 
     def internal_start(self) -> Array:
-        """States of the winches."""
         return np.zeros(0) if self.drums is None else drum_start(self.drums)
 
     def internal_rate(self, model: Model, now: Instant) -> Array:
-        """Rates of the states of the winches."""
         x, drums = self._states(now.internal), self.drums
         speed, rate = speeds(drums, now.t, x, *self._measured(now))
         xp = namespace(speed)
@@ -395,7 +392,7 @@ class Cables(
         return xp.concatenate([columns, with_energy_terms.momentum, none, none, none], -1)
 
     def apply_states(self, model: Model, internal: InternalState) -> Model:
-        """The model with the masses of the rope that is out, idle elements locked."""
+        """The model with the masses of paid-out rope, idle elements locked."""
         if self.drums is None:
             return model
         x = self._states(internal)
@@ -405,11 +402,10 @@ class Cables(
 
     @property
     def event_count(self) -> int:
-        """Split and merge of every winch."""
         return 0 if self.drums is None else 2 * len(self.drums.reels)
 
     def exact_events(self) -> str:
-        """None: an element is split in the first step after it got too long."""
+        """None: an element is split in the first step after it exceeds its maximum length."""
         return ""
 
     def event_values(self, model: Model, now: Instant) -> Array:
@@ -511,7 +507,7 @@ class Cables(
         return force, *sums
 
     def rows(self) -> np.ndarray:
-        """(line, n) elements of every line; rows of short lines begin with their first element."""
+        """(line, n) elements of every line; shorter rows are padded with their first element."""
         elements_of_line = [
             [k for k, i in enumerate(self.line) if i == n] for n in range(len(self.lines))
         ]
@@ -526,7 +522,7 @@ class Cables(
         result: Stretch,
         holding_forces: tuple[Array, Array],
     ) -> dict[str, Array]:
-        """Shapes and tensions; `held` are the forces of all elements on what holds their ends."""
+        """Shapes and tensions; `held` are the forces of all elements at their ends."""
         xp = namespace(a, b)
         rows = self.rows()
         counts = np.array([self.line.count(n) for n in range(len(self.lines))])
@@ -540,13 +536,24 @@ class Cables(
         of_first = xp.take_along_axis(tension, top[:, None], axis=1)
         at_A = xp.take_along_axis(holding_forces[0][rows], top[:, None, None], axis=1)[:, 0]
         at_B = holding_forces[1][rows[:, -1]]
-        return {
+        ends = self._as_described(xp.stack([at_A, at_B], 1))
+        along = {
             "line_position": position,
             "line_tension": xp.where(active, tension, of_first),
             "line_stretched_length": xp.where(active, result.length[rows], 0.0),
             "line_slack": xp.where(active & (tension <= 0.0), 1.0, 0.0),
-            **end_channels(at_A, at_B),
         }
+        return {
+            **{name: self._as_described(x) for name, x in along.items()},
+            **end_channels(ends[:, 0], ends[:, 1]),
+        }
+
+    def _as_described(self, x: Array) -> Array:
+        """Values along lines (line, ...) in the order from the described end A to B."""
+        if not any(self.turned):
+            return x
+        turned = np.array(self.turned).reshape(-1, *(1,) * (x.ndim - 1))
+        return namespace(x).where(turned, x[:, ::-1], x)
 
     def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
         """Pieces across (two directions) and along both halves of the elements."""
@@ -590,7 +597,6 @@ class Cables(
         return tuple(pieces)
 
     def without_drag(self) -> Cables:
-        """The same cables without drag."""
         elements = self.elements
         return replace(
             self, elements=replace(elements, Cdn=0.0 * elements.Cdn, Cdt=0.0 * elements.Cdt)
@@ -605,7 +611,7 @@ def _quadratic(c: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _split(x: Float[Array, "k 3"], s: Float[Array, "k 3"]) -> tuple[Array, Array]:
-    """Part along s as a number, and the rest."""
+    """Component along s, and the remainder."""
     along = dot(x, s)
     return along, x - along[:, None] * s
 
@@ -616,6 +622,6 @@ def cables_of(model: Model) -> Cables | None:
 
 
 def with_drums_stopped(model: Model) -> Model:
-    """The model with the winches of its cables held."""
+    """The model with the winches of its cables stopped."""
     cables = cables_of(model)
     return model if cables is None else model.with_effect(cables.with_winches_held())

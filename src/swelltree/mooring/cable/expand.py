@@ -21,7 +21,11 @@ from swelltree.describe.joints.kinds import Ball, CableElement, Free, SubsetJoin
 from swelltree.describe.mooring.line import CABLES, Line, LineEnd, OnJunction, OnLine
 from swelltree.describe.mooring.line_types import LineType
 from swelltree.describe.mooring.operations import winch_schedule
-from swelltree.describe.mooring.winch_checks import drum_length, first_segment
+from swelltree.describe.mooring.winch_checks import (
+    drum_length,
+    first_segment,
+    lines_from_winches,
+)
 from swelltree.describe.topology import WORLD_NAME, Groups
 from swelltree.describe.values import NamedValues
 
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def onto(direction: Float[np.ndarray, " 3"]) -> Float[np.ndarray, "3 3"]:
-    """Rotation without twist that turns the z axis into a direction."""
+    """Rotation without twist that aligns the z axis with a direction."""
     x, y, z = direction / np.linalg.norm(direction)
     if z < -1.0 + 1e-9:
         return np.diag([1.0, -1.0, -1.0])
@@ -100,6 +104,7 @@ class Chain:
         rest_lengths: unstretched lengths of the elements [m].
         types: what each element is made of.
         idle: elements at A that are still on the drum of a winch, of the length of the next one.
+        turned: is its end A the described end B, at which a winch is?
     """
 
     line: Line
@@ -107,6 +112,7 @@ class Chain:
     rest_lengths: tuple[float, ...]
     types: tuple[LineType, ...]
     idle: int = 0
+    turned: bool = False
 
 
 def elements_of(system: System, line: Line) -> tuple[list[float], list[LineType]]:
@@ -136,7 +142,7 @@ def elements_of(system: System, line: Line) -> tuple[list[float], list[LineType]
 
 
 def idle_elements(system: System, line: Line) -> int:
-    """Elements to keep for a winch to pay out, and one at A that is never used."""
+    """Number of idle elements for pay-out, including one at A that is never used."""
     winch = next((winch for winch in system.winches if winch.line == line.name), None)
     if winch is None:
         return 0
@@ -146,8 +152,8 @@ def idle_elements(system: System, line: Line) -> int:
 
 
 def with_cables(system: System) -> tuple[System, tuple[Chain, ...]]:
-    """The system with its multibody and lumped cables as bodies and joints, and these chains."""
-    lines = [line for line in system.lines if line.model in CABLES]
+    """The system with multibody and lumped cables as bodies and joints, and these chains."""
+    lines = [line for line in lines_from_winches(system).values() if line.model in CABLES]
     if not lines:
         return system, ()
     built = _Maker(system)
@@ -163,7 +169,7 @@ def with_cables(system: System) -> tuple[System, tuple[Chain, ...]]:
 
 @dataclass
 class _Maker:
-    """Bodies and joints made so far."""
+    """Builder of the bodies and joints of cables."""
 
     described: System
     chains: dict[str, Chain] = field(default_factory=dict)
@@ -178,13 +184,12 @@ class _Maker:
             self.groups.join(joint.base.body, joint.follower.body)
 
     def system(self) -> System:
-        """The system with everything made."""
         old = self.described
         bodies, joints = (*old.bodies, *self.bodies.values()), (*old.joints, *self.joints)
         return old.replace(bodies=bodies, joints=joints)
 
     def where(self, line: Line, end: LineEnd) -> Point | None:
-        """Body and point of an end; None for a junction or line that nothing leads to yet."""
+        """Body and point of an end; None for a junction or line that is not connected yet."""
         if isinstance(end, OnJunction):
             return self.junctions.get(end.junction)
         if not isinstance(end, OnLine):
@@ -203,15 +208,14 @@ class _Maker:
         return chain.nodes[chain.idle + k]
 
     def fixed(self, point: Point | None) -> bool:
-        """Is it held by the world through joints and cables made so far?"""
+        """Whether a point is connected to the world by joints and cables so far."""
         return point is not None and self.groups.top(point.body) == self.groups.top(WORLD_NAME)
 
     def holds(self, line: Line) -> bool:
-        """Is one of the ends held?"""
+        """Whether one of the ends is connected."""
         return any(self.fixed(self.where(line, end)) for end in (line.A, line.B))
 
     def add(self, line: Line) -> None:
-        """Make one cable."""
         lengths, types = elements_of(self.described, line)
         idle = idle_elements(self.described, line)
         a, b = (self._place(line, end) for end in (line.A, line.B))
@@ -223,7 +227,8 @@ class _Maker:
         from_B = not self.fixed(self.where(line, line.A)) and self.fixed(self.where(line, line.B))
         if idle and (from_B or line.form != "block"):
             raise line.fail(
-                "it has a winch at end A, but hangs on end B. Swap the ends."
+                "it hangs on the end without its winch. Give the winch the other end, or swap "
+                "the ends."
                 if from_B
                 else "it has a winch, which needs form='block'. Leave form out."
             )
@@ -237,17 +242,19 @@ class _Maker:
         else:
             nodes = self._points(names, at, mass, *(self._free(line, end) for end in ends))
         nodes = nodes[::-1] if from_B else nodes
-        self.chains[line.name] = Chain(line, tuple(nodes), tuple(lengths), tuple(types), idle)
+        turned = any(w.line == line.name and w.end == "B" for w in self.described.winches)
+        parts = tuple(nodes), tuple(lengths), tuple(types)
+        self.chains[line.name] = Chain(line, *parts, idle, turned)
 
     def _place(self, line: Line, end: LineEnd) -> np.ndarray:
-        """Where an end is as described."""
+        """Described position of an end."""
         result = self.where(line, end) if isinstance(end, OnLine) else None
         if result is not None and result.body in self.bodies:
             return np.array(self.bodies[result.body].position)
         return self.described.end_point(end)
 
     def _body(self, name: str, mass: float, at: np.ndarray, R: np.ndarray | None = None) -> Point:
-        """A new point mass, and its point."""
+        """New point mass, and its point."""
         turned = None if R is None else tuple(map(tuple, R.tolist()))
         self.bodies[name] = Body(name, mass=float(mass), position=tuple(at), rotation=turned)
         self.groups.add(name)
@@ -258,7 +265,7 @@ class _Maker:
         self.groups.join(joint.base.body, joint.follower.body)
 
     def _at_end(self, name: str, mass: float, point: Point) -> Point:
-        """The mass of a half element at a point that is there; its place."""
+        """Mass of half an element at an existing point; its position."""
         if point.body == WORLD_NAME:
             return point
         if point.body in self.bodies:
@@ -352,7 +359,7 @@ class _Maker:
         self._joined(Ball(f"{line.name}_end", node, there, cut=closes))
 
     def _settle(self, line: Line, node: Point, name: str) -> None:
-        """The node is the junction from now on."""
+        """Use the node as the junction from now on."""
         junction = next(j for j in self.described.junctions if j.name == name)
         if junction.drag_area > 0:
             raise line.fail(
@@ -371,7 +378,7 @@ class _Maker:
         self.junctions[name] = node
 
     def _free(self, line: Line, end: LineEnd) -> FreeEnd:
-        """The end of a lumped cable: a point that is there, or the name of a new junction."""
+        """End of a lumped cable: an existing point, or the name of a new junction."""
         if isinstance(end, OnJunction) and end.junction not in self.junctions:
             return line, end.junction
         point = self.where(line, end)
@@ -387,7 +394,6 @@ class _Maker:
     def _points(
         self, names: list[str], at: np.ndarray, mass: np.ndarray, near: FreeEnd, far: FreeEnd
     ) -> list[Point]:
-        """Nodes of a lumped cable."""
         node_mass = np.concatenate([mass[:1], mass[:-1] + mass[1:], mass[-1:]])
         nodes = []
         for k, name in enumerate(names):

@@ -8,11 +8,13 @@ import numpy as np
 
 from swelltree.describe import System
 from swelltree.describe.mooring.seabed import ON_BED
+from swelltree.describe.mooring.winches import HeaveCompensation
 from swelltree.mooring.catenary.catenary import Sections
 from swelltree.mooring.catenary.catenary_ends import Bed, Pieces
 from swelltree.mooring.catenary.junctions import Junctions
 from swelltree.mooring.catenary.lines import NODES, QuasiStaticLines
 from swelltree.mooring.network import End, Knot, Network, Part, Piece, line_network
+from swelltree.mooring.winches import Winches, build_winches
 from swelltree.multibody.layout import Layout
 
 INEXTENSIBLE = 1e9  # EA of an inextensible line, of its weight
@@ -40,7 +42,6 @@ class Laid:
 
 
 def lay(system: System, network: Network) -> Laid:
-    """Arrays of a network."""
     bed = bed_of(system)
     laid = [_laid(system, bed, piece) for piece in network.pieces]
     turned = [flip for flip, _ in laid]
@@ -83,8 +84,20 @@ def build_lines(
             _check(system, piece)
     laid = lay(system, network)
     turned = laid.turned
+    winches = None
+    if model == "quasi_static":
+        winches = build_winches(system, layout, network.lines, model)
+        _check_tips(system, winches)
     nodes = [node for name in network.lines for node in _nodes(network, name, turned)]
     knots = tuple(knot.name for knot in network.junctions)
+    end_A = tuple((k[0], not turned[k[0]]) for k in map(network.of_line, network.lines))
+    end_B = tuple((k[-1], turned[k[-1]]) for k in map(network.of_line, network.lines))
+    reels = ()
+    if winches is not None:
+        at = zip(winches.line, winches.ends, strict=True)
+        places = [(end_A if end == "A" else end_B)[k] for k, end in at]
+        reels = tuple((k, 0 if low else len(network.pieces[k].parts) - 1) for k, low in places)
+    drums = () if winches is None else tuple(f"winch {name}" for name in winches.names)
     return QuasiStaticLines(
         pieces=laid.pieces,
         junctions=laid.junctions,
@@ -95,19 +108,35 @@ def build_lines(
         ),
         node_share=np.array([share for _, share in nodes]),
         way=np.where(turned, -1.0, 1.0),
-        names=(*network.lines, *knots),
+        names=(*network.lines, *knots, *drums),
         lines=network.lines,
         junction_names=knots,
         body_A=_bodies(layout, laid.lower),
         body_B=_bodies(layout, laid.upper),
         line=tuple(network.lines.index(piece.line.name) for piece in network.pieces),
-        end_A=tuple((k[0], not turned[k[0]]) for k in map(network.of_line, network.lines)),
-        end_B=tuple((k[-1], turned[k[-1]]) for k in map(network.of_line, network.lines)),
+        end_A=end_A,
+        end_B=end_B,
         node_piece=tuple(k for k, _ in nodes),
+        reels=reels,
         keeps_energy=laid.pieces.plain,
         lift=_lifts(system, network),
         breaking_load=_breaking_loads(network),
+        winches=winches,
     )
+
+
+def _check_tips(system: System, winches: Winches | None) -> None:
+    """Reject heave compensation that measures a junction."""
+    if winches is None:
+        return
+    described = {winch.name: winch for winch in system.winches}
+    for name, junction in zip(winches.names, winches.tip_junction, strict=True):
+        winch = described[name]
+        if junction and isinstance(winch.control, HeaveCompensation):
+            raise winch.fail(
+                f"its line ends on junction '{junction}', whose velocity is not known on "
+                "quasi-static lines. Give HeaveCompensation(at=...), or model='dynamic'."
+            )
 
 
 def _lifts(system: System, network: Network) -> np.ndarray:
@@ -121,7 +150,7 @@ def _lifts(system: System, network: Network) -> np.ndarray:
 
 
 def _breaking_loads(network: Network) -> np.ndarray | None:
-    """Breaking loads at the points of lines in results (line, node), infinite where unknown."""
+    """Breaking loads at the output points of lines (line, node), infinite where unknown."""
     rows = []
     for name in network.lines:
         parts = [part for k in network.of_line(name) for part in network.pieces[k].parts]
@@ -133,14 +162,14 @@ def _breaking_loads(network: Network) -> np.ndarray | None:
 
 
 def _stiffness_of(system: System, piece: Piece, part: Part) -> float:
-    """EA of a part; of an inextensible one very large."""
+    """EA of a part; for an inextensible one very large."""
     w = abs(part.type.weight_per_length(system.water.rho, system.water.g))
     large = INEXTENSIBLE * max(piece.length * w, 1e-3)
     return large if piece.line.axial == "inextensible" else float(part.type.initial_EA or large)
 
 
 def _nodes(network: Network, name: str, turned: list[bool]) -> list[tuple[int, float]]:
-    """Piece of every point of a line in results, and place in it, upwards, of its length."""
+    """Piece of every output point of a line, and its position along the piece, upwards."""
     pieces = network.of_line(name)
     stops = np.array([network.pieces[k].stop for k in pieces])
     result = []
@@ -153,12 +182,10 @@ def _nodes(network: Network, name: str, turned: list[bool]) -> list[tuple[int, f
 
 
 def system_has_bed(system: System) -> bool:
-    """Is there a bed at all?"""
     return system.seabed.depth is not None or bool(np.isfinite(system.water.depth))
 
 
 def bed_of(system: System) -> Bed:
-    """The plane of the bed."""
     ground = system.seabed
     if not system_has_bed(system):
         return Bed(np.array(NOWHERE), np.zeros(2), np.array(0.0))
@@ -173,7 +200,7 @@ def sections_of(
     EA: list[list[float]],
     tables: list[list[np.ndarray | None]],
 ) -> Sections:
-    """Arrays of the sections, padded by empty ones at the upper end."""
+    """Arrays of the sections, padded with empty ones at the upper end."""
     most = max(len(row) for row in parts)
 
     def padded(rows: list[list[float]], empty: bool = False) -> np.ndarray:
@@ -194,7 +221,7 @@ def sections_of(
 
 
 def table_of(piece: Piece, part: Part) -> np.ndarray | None:
-    """Rows (strain, tension) of a part that has them."""
+    """Stretch table (strain, tension) of a part."""
     if part.type.stretch is None or piece.line.axial == "inextensible":
         return None
     return np.array(part.type.stretch)
@@ -203,7 +230,7 @@ def table_of(piece: Piece, part: Part) -> np.ndarray | None:
 def _knees(
     tables: list[list[np.ndarray | None]], most: int
 ) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
-    """Tensions at which tables change their slope, and the change of 1/EA there (e, m, k)."""
+    """Tensions at the breakpoints of tables, and the change of 1/EA there (e, m, k)."""
     count = max((len(table) - 2 for row in tables for table in row if table is not None), default=0)
     if count <= 0:
         return None, None
@@ -219,7 +246,7 @@ def _knees(
 
 
 def _check(system: System, piece: Piece) -> None:
-    """Reject what a catenary cannot be."""
+    """Reject features that catenaries do not support."""
     line = piece.line
     if line.release_time is not None or line.release_tension is not None:
         raise line.fail("a quasi-static line is not released. Give model='dynamic'.")
@@ -237,14 +264,14 @@ def _check(system: System, piece: Piece) -> None:
 
 
 def _laid(system: System, bed: Bed, piece: Piece) -> tuple[bool, bool]:
-    """Is a piece turned over, and does its lower end lie on the bed?"""
+    """Whether a piece is reversed, and whether its lower end lies on the bed."""
     heights = [_height(system, bed, end) for end in (piece.A, piece.B)]
     lies = [height is not None and bool(height <= 0.0) for height in heights]
     return lies[1] and not lies[0], lies[0] or lies[1]
 
 
 def _height(system: System, bed: Bed, end: End) -> float | None:
-    """Height of a fixed end above what counts as lying on the bed, None for other ends."""
+    """Height of a fixed end above the tolerance of the bed, None for other ends."""
     if end.kind != "fixed" or not system_has_bed(system):
         return None
     x, y, z = end.point
@@ -254,7 +281,7 @@ def _height(system: System, bed: Bed, end: End) -> float | None:
 
 
 def _resting(system: System, parts: list[Part], on_bed: bool) -> list[bool]:
-    """Which sections may lie on the bed: heavy ones from the anchor, or all if all are heavy."""
+    """Sections that may lie on the bed: heavy ones from the anchor, or all if all are heavy."""
     if not system_has_bed(system):
         return [False] * len(parts)
     heavy = [p.type.weight_per_length(system.water.rho, system.water.g) > 0.0 for p in parts]

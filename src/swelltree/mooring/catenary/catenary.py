@@ -54,25 +54,25 @@ class Sections:
 
     @property
     def size(self) -> Array:
-        """Weight without regard to sign, and a little of the stiffness: a force scale [N]."""
+        """Force scale: weight by size, and a fraction of the stiffness [N]."""
         xp = namespace(self.length, self.weight)
         heavy = (self.length * xp.abs(self.weight)).sum(-1)
         stretch = (self.length * self.compliance).sum(-1)
         return heavy + 1e-9 * self.total_length / stretch
 
     def loose(self) -> Sections:
-        """The same where there is no bed."""
+        """The sections without seabed."""
         return replace(self, rests=0.0 * self.rests)
 
     def reversed(self) -> Sections:
-        """The same from B to A."""
+        """The sections from B to A."""
         arrays = self.length, self.weight, self.compliance, self.rests, self.knee, self.softer
         return Sections(*(None if x is None else x[:, ::-1] for x in arrays))
 
 
 @pytree()
 class Span:
-    """What lies between the ends of pieces that pull with H and V at B."""
+    """Distances between the ends of pieces for forces H and V at B."""
 
     x: Array  # (e,) horizontal distance, m
     z: Array  # (e,) height of B above A, m
@@ -153,7 +153,7 @@ def hanging(sections: Sections, H: Array, V: Array, slope: Array | None) -> Span
 
 
 def _with_knees(sections: Sections, free: Span, H: Array, V1: Array, V2: Array) -> Span:
-    """What the knees of a stretch table add to the part off the bed."""
+    """Contribution of the breakpoints of a stretch table to the suspended part."""
     assert sections.knee is not None
     xp = namespace(H, V1)
     H_, low, high = H[:, None, None], V1[:, :, None], V2[:, :, None]
@@ -280,7 +280,7 @@ def span(
 
 
 def weight_behind(sections: Sections) -> Array:
-    """Weight between the last section that may rest and B, (e,) [N]."""
+    """Weight between the last section that may lie on the bed and B, (e,) [N]."""
     xp = namespace(sections.length, sections.rests)
     behind = xp.cumsum(sections.rests[:, ::-1], axis=-1)[:, ::-1] == 0.0
     return (sections.length * sections.weight * behind).sum(-1)

@@ -54,7 +54,7 @@ def dips(sections: Sections, H: Array, V: Array, slope: Array, height: Array) ->
 def _first_guess(
     sections: Sections, x: Array, height_A: Array, height_B: Array
 ) -> tuple[Array, Array, Array]:
-    """Forces to begin with, by the weight of what hangs."""
+    """Initial guess of the forces from the suspended weight."""
     xp = namespace(x, height_A, sections.length)
     w = sections.total_weight / sections.total_length
     excess = xp.maximum(sections.total_length - x, 1e-3 * (height_A + height_B))
@@ -91,7 +91,7 @@ def _halves(args: Tree, u: tuple[Array, ...]) -> tuple[tuple[Array, ...], Tree]:
 
 
 def _change_of_H(r: tuple[Array, ...], jacobian: Tree) -> Array:
-    """The heights give V_B and V_A, what is left is an equation for H."""
+    """Reduce the unknowns to H: the heights give V_B and V_A."""
     (B_H, B_V), (A_H, A_V), (x_H, x_B, x_A) = jacobian
     xp = namespace(x_H)
     schur = x_H - x_B / B_V * B_H - x_A / A_V * A_H
@@ -99,7 +99,7 @@ def _change_of_H(r: tuple[Array, ...], jacobian: Tree) -> Array:
 
 
 def _correct(u: tuple[Array, ...], args: Tree, r: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Change of the forces that makes up for a misfit."""
+    """Change of the forces that corrects a misfit."""
     xp = namespace(*u)
     jacobian = _halves(args, u)[1]
     (B_H, B_V), (A_H, A_V), _ = jacobian
@@ -108,7 +108,7 @@ def _correct(u: tuple[Array, ...], args: Tree, r: tuple[Array, ...]) -> tuple[Ar
 
 
 def _newton(args: Tree, u: tuple[Array, ...]) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
-    """Residuals and Newton's step, cut where it leads too far."""
+    """Residuals and limited Newton step."""
     sections, slope = args[0], args[2]
     H, V_B, V_A = u
     xp = namespace(H, slope)
@@ -166,7 +166,7 @@ LOWEST = 1e-12  # of the length: height above the bed below which an end counts 
 
 @pytree()
 class Bed:
-    """A plane, flat or sloped; far below where there is none."""
+    """Seabed plane, flat or sloped; far below without a seabed."""
 
     level: Array  # z at the origin, m
     slope: Array  # (2,) rise along x and y
@@ -186,7 +186,7 @@ class Pieces:
 
 @pytree()
 class Ends:
-    """What pieces do at their ends."""
+    """Results at the ends of pieces."""
 
     along: Array  # (e, 2) horizontal direction from A to B
     x: Array  # (e,) horizontal distance, m
@@ -200,13 +200,13 @@ class Ends:
 
     @property
     def force_A(self) -> Array:
-        """Force on what holds A, (e, 3) [N]."""
+        """Force on the support at A, (e, 3) [N]."""
         xp = namespace(self.H)
         return xp.concatenate([self.H_A[:, None] * self.along, -self.down_A[:, None]], axis=-1)
 
     @property
     def force_B(self) -> Array:
-        """Force on what holds B, (e, 3) [N]."""
+        """Force on the support at B, (e, 3) [N]."""
         xp = namespace(self.H)
         return xp.concatenate([-self.H[:, None] * self.along, -self.down_B[:, None]], axis=-1)
 
@@ -279,12 +279,12 @@ def _distance(sections: Sections, a: Array, b: Array) -> tuple[Array, Array, Arr
 
 
 def slope_along(bed: Bed, along: Array) -> Array:
-    """Rise of the bed in a direction (e, 2)."""
+    """Slope of the bed in a direction (e, 2)."""
     return bed.slope[0] * along[:, 0] + bed.slope[1] * along[:, 1]
 
 
 def _anchored(pieces: Pieces, sections: Sections, a: Array, b: Array) -> Ends:
-    """Pieces whose end A lies on the bed."""
+    """Results of pieces whose end A lies on the bed."""
     xp = namespace(a, b, sections.length)
     along, x, z = _distance(sections, a, b)
     lowest = LOWEST * sections.total_length
@@ -311,7 +311,7 @@ def _anchored(pieces: Pieces, sections: Sections, a: Array, b: Array) -> Ends:
 
 
 def _between(bed: Bed, sections: Sections, may: np.ndarray, a: Array, b: Array) -> Ends:
-    """Pieces that hang between their ends, and may touch the bed there."""
+    """Results of suspended pieces, which may touch the bed between their ends."""
     xp = namespace(a, b, sections.length)
     along, x, z = _distance(sections, a, b)
     pull = end_force(sections.loose(), x, z)

@@ -24,7 +24,7 @@ FAR = 0.7  # most change of V in one step, of the forces
 
 @pytree()
 class Pull:
-    """Force of pieces at end B."""
+    """Forces at end B."""
 
     H: Array  # (e,) horizontal, towards A, N
     V: Array  # (e,) vertical, downwards, N
@@ -54,7 +54,7 @@ def _top_weight(sections: Sections, length: Array) -> Array:
 
 
 def first_guess(sections: Sections, x: Array, z: Array, slope: Array | None) -> tuple[Array, Array]:
-    """Forces H and V to begin with: taut, hanging, or with a part on the bed."""
+    """Initial guess of H and V: taut, suspended, or partly on the bed."""
     xp = namespace(x, z, sections.length)
     L, W, size = sections.total_length, sections.total_weight, sections.size
     give = (sections.length * sections.compliance).sum(-1)
@@ -83,14 +83,14 @@ def first_guess(sections: Sections, x: Array, z: Array, slope: Array | None) -> 
 
 
 def _residual(u: tuple[Array, Array], args: Tree) -> tuple[Array, Array]:
-    """Misfit of the ends."""
+    """Misfit of the end positions."""
     sections, x, z, slope, friction = args
     here = span(sections, *u, slope, friction)
     return here.x - x, here.z - z
 
 
 def _correct(u: tuple[Array, Array], args: Tree, r: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Change of H and V that makes up for a misfit."""
+    """Change of H and V that corrects a misfit."""
     sections, _, _, slope, friction = args
     xp = namespace(*u)
     here = span(sections, *u, slope, friction)
@@ -106,7 +106,7 @@ def _correct(u: tuple[Array, Array], args: Tree, r: tuple[Array, Array]) -> tupl
 def _newton(
     sections: Sections, x: Array, z: Array, slope: Array, friction: Array, H: Array, V: Array
 ) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
-    """Residuals and Newton's step, cut where it leads too far."""
+    """Residuals and limited Newton step."""
     xp = namespace(H, V, x)
     here = span(sections, H, V, slope, friction)
     rx, rz = here.x - x, here.z - z
@@ -129,7 +129,7 @@ def _newton(
 
 
 def cut_step(H: Array, dH: Array) -> Array:
-    """A step in H that keeps it positive and does not grow too far."""
+    """Limited step in H that keeps it positive."""
     xp = namespace(H, dH)
     return xp.minimum(xp.maximum(dH, -SHRINK * H), GROW * H)
 

@@ -34,7 +34,7 @@ from swelltree.mooring.catenary.catenary_solve import MIN_HORIZONTAL
 
 @pytree()
 class Inside:
-    """What the end forces say about the rest of a piece."""
+    """Internal state of a piece from its end forces."""
 
     stiffness: Array  # (e, 3, 3) derivatives of (H, down_A, down_B) by (x, z_A, z_B), N/m
     energy: Array  # (e,) J
@@ -68,7 +68,7 @@ def _table(rows: list[list[Array]]) -> Array:
 
 
 def _anchored(pieces: Pieces, sections: Sections, result: Ends, a: Array) -> Inside:
-    """Of pieces whose end A lies on the bed; this end is not moved."""
+    """Stiffness of pieces whose end A lies on the bed; this end is fixed."""
     xp = namespace(result.H)
     slope, friction = None, 0.0
     if not pieces.plain:
@@ -97,7 +97,7 @@ def _anchored(pieces: Pieces, sections: Sections, result: Ends, a: Array) -> Ins
 def _between(
     bed: Bed, sections: Sections, may: np.ndarray, result: Ends, a: Array, b: Array
 ) -> Inside:
-    """Of pieces that hang between their ends."""
+    """Stiffness of suspended pieces."""
     xp = namespace(result.H)
     H = xp.maximum(result.H, MIN_HORIZONTAL * sections.size)
     here = hanging(sections.loose(), H, result.down_B, None)
@@ -120,7 +120,7 @@ def _between(
 
 
 def _touching(bed: Bed, sections: Sections, result: Ends, a: Array, b: Array) -> Inside:
-    """Of pieces that lie on the bed between their ends."""
+    """Stiffness of pieces that touch the bed between their ends."""
     xp = namespace(result.H)
     slope = slope_along(bed, result.along)
     height_A, height_B = heights(bed, sections, a, b)

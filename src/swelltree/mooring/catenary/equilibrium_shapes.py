@@ -34,7 +34,7 @@ class StaticShape:
 
 @dataclass(frozen=True, eq=False)
 class StaticNetwork:
-    """A network in equilibrium: its junctions (j, 3) [m] and one shape for each piece."""
+    """Network in equilibrium: junctions (j, 3) [m] and one shape per piece."""
 
     junctions: np.ndarray
     shapes: tuple[StaticShape, ...]

@@ -28,7 +28,7 @@ FAR = 0.25  # of the shortest piece: longest step
 
 @pytree("at_A", "at_B")
 class Junctions:
-    """Free points where pieces meet (j of them)."""
+    """Free points between pieces (j of them)."""
 
     position: Array  # (j, 3) to begin with, m
     weight: Array  # (j,) in water, N
@@ -37,12 +37,11 @@ class Junctions:
 
     @property
     def count(self) -> int:
-        """Number of junctions."""
         return self.position.shape[0]
 
 
 def joined(junctions: Junctions, y: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    """Ends of the pieces with those on junctions put there."""
+    """Ends of the pieces, with those at junctions replaced by these."""
     if not junctions.count:
         return a, b
     xp = namespace(y, a, b)
@@ -108,7 +107,7 @@ def _step(
     r: Array,
     height: Array,
 ) -> Array:
-    """Newton's step (j, 3); junctions that rest on the bed have a height and no balance."""
+    """Newton step (j, 3); junctions on the bed have a height and no balance."""
     junctions, pieces, a, b = args
     n = junctions.count
     xp = namespace(r, height, result.H)
@@ -128,14 +127,14 @@ def _step(
 
 
 def _presses(pieces: Pieces, r: Array, height: Array) -> Array:
-    """Which junctions lie on the bed and are pressed on to it, (j,)."""
+    """Junctions that lie on the bed under compression, (j,)."""
     return (height <= TOUCHING * pieces.sections.total_length.max()) & (r[:, 2] > 0.0)
 
 
 def _correct(
     y: Array, args: tuple[Junctions, Pieces, Array, Array], change: tuple[Array, Array]
 ) -> Array:
-    """Change of the positions that makes up for an imbalance."""
+    """Change of the positions that corrects an imbalance."""
     r, result = _gradient(y, args)
     resting = _presses(args[1], r, y[:, 2] - bed_height(args[1].bed, y))
     return _step(args, y, result, resting, *change)

@@ -73,7 +73,7 @@ def checked_lines(system: System, layout: Layout) -> QuasiStaticLines | None:
 
 
 def above_water(name: str, r: np.ndarray, lost: float) -> str:
-    """Message on a line with nodes r (n + 1, 3) and so much buoyancy above the water [N]."""
+    """Message on a line with nodes r (n + 1, 3) and this loss of buoyancy above the water [N]."""
     return (
         f"line '{name}': it is up to {r[:, 2].max():.3g} m above the water, where {lost:.3g} N of "
         "buoyancy should be missing. A quasi-static line keeps its weight in water: give "
@@ -82,7 +82,7 @@ def above_water(name: str, r: np.ndarray, lost: float) -> str:
 
 
 def lines_above_water(model: Model, result: xr.Dataset) -> list[str]:
-    """Messages on quasi-static lines that came out of the water in a result."""
+    """Messages on quasi-static lines with parts above the water."""
     lines = model.effect(QuasiStaticLines)
     if lines is None or lines.lift is None or "line_position" not in result:
         return []
@@ -118,7 +118,7 @@ def current_push(
     diameter: np.ndarray,
     Cdn: np.ndarray,
 ) -> float:
-    """Drag of a steady current across a line that lies still [N].
+    """Drag of a current across a line that lies still, the largest over its times [N].
 
     Args:
         current: compiled.
@@ -129,12 +129,18 @@ def current_push(
         Cdn: of the segments.
     """
     middle = 0.5 * (r[1:] + r[:-1])
-    flow = np.asarray(current.flow(np.zeros(()), middle)[0])
     d = np.diff(r, axis=0)
     t = d / np.maximum(np.linalg.norm(d, axis=1, keepdims=True), 1e-12)
-    across = flow - (flow * t).sum(1, keepdims=True) * t
-    size = 0.5 * rho * Cdn * diameter * length * np.linalg.norm(across, axis=1)
-    return float(np.linalg.norm(((size * (middle[:, 2] < 0.0))[:, None] * across).sum(0)))
+    size = 0.5 * rho * Cdn * diameter * length * (middle[:, 2] < 0.0)
+
+    def push(time: np.ndarray) -> float:
+        flow = np.asarray(current.flow(time, middle)[0])
+        across = flow - (flow * t).sum(1, keepdims=True) * t
+        pressed = size * np.linalg.norm(across, axis=1)
+        return float(np.linalg.norm((pressed[:, None] * across).sum(0)))
+
+    times = current.time if isinstance(current, Grid) else np.zeros(1)
+    return max(push(np.asarray(time)) for time in times)
 
 
 def _segments(piece: Piece) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -90,22 +90,21 @@ class LineArrays:
 
     @property
     def n(self) -> int:
-        """Number of segments of every line, idle ones included."""
+        """Number of segments of every line, including idle ones."""
         return self.rest_length.shape[-1]
 
     @property
     def pushes(self) -> Array:
-        """Which segments carry compression too: those with bending stiffness."""
+        """Segments that carry compression: those with bending stiffness."""
         return self.EI > 0.0
 
     @property
     def n_lines(self) -> int:
-        """Number of lines."""
         return self.rest_length.shape[0]
 
     @property
     def n_ends(self) -> int:
-        """Points by which a line hangs on its surroundings: its two ends, and the two beyond."""
+        """Number of points by which a line is attached: its two ends and the two beyond."""
         return 4 if self.bending else 2
 
 
@@ -170,7 +169,7 @@ def stack_lines(lines: Sequence[NamedValues], n: int | None = None) -> LineArray
 
 
 def unstacked(arrays: LineArrays) -> list[LineArrays]:
-    """Each line by itself, their arrays without the axis of lines."""
+    """List of single lines, without the axis of lines."""
     names = [field.name for field in fields(arrays)]
     stacked = [name for name in names if np.ndim(getattr(arrays, name))]
     return [
@@ -182,7 +181,7 @@ def unstacked(arrays: LineArrays) -> list[LineArrays]:
 def _tables(
     columns: dict[str, list[np.ndarray]], table: Array | None, count: int, n: int, points: int
 ) -> np.ndarray:
-    """Law of every segment as a table; EA becomes the steepest slope of one that is given."""
+    """Law of every segment as a table; EA becomes the maximum slope of a given one."""
     EA = columns["EA"][-1]
     out = np.zeros((n, points, 2))
     if points == 0:
@@ -204,12 +203,12 @@ def _tables(
 
 
 def with_first(arrays: LineArrays, first: Array, rest: Array) -> LineArrays:
-    """Lines with so many idle segments and that first segment."""
+    """Lines with this number of idle segments and this first segment."""
     return replace(arrays, first=first, rest_length=rest_lengths(arrays, first, rest))
 
 
 def rest_lengths(arrays: LineArrays, first: Array, rest: Array) -> Array:
-    """Unstretched lengths of all segments, with that of the first in use (line, segment) [m]."""
+    """Unstretched lengths of all segments (line, segment) [m]."""
     xp = namespace(first, rest, arrays.rest_length)
     at_first = np.arange(arrays.n) == xp.asarray(first)[:, None]
     return xp.where(at_first, xp.asarray(rest)[:, None], arrays.rest_length)
@@ -219,7 +218,6 @@ def rest_lengths(arrays: LineArrays, first: Array, rest: Array) -> Array:
 
 
 def seabed_of(system: System) -> Bed | None:
-    """The seabed, None in infinitely deep water."""
     seabed = system.seabed
     depth = system.water.depth if seabed.depth is None else seabed.depth
     if np.isinf(depth) and seabed.grid is None:
@@ -269,7 +267,6 @@ def contact_points(
 
 
 def _lowest(contact: SeabedContact, body: Body) -> list[tuple[float, float, float]]:
-    """The lowest corners of a hull."""
     if body.hull is None:
         raise contact.fail(f"body '{body.name}' has no hull. Give the points in `at`.")
     vertices = np.asarray(hull_panels(body.hull).vertices).reshape(-1, 3)
@@ -313,7 +310,7 @@ def _used(arrays: LineArrays, row: int) -> np.ndarray:
 
 
 def _is_even(values: Array, used: np.ndarray) -> bool:
-    """Is it one finite number along the line? A traced one is, as it was set by name."""
+    """Whether values are uniform along the line; a traced value is, as it was set by name."""
     if not isinstance(values, np.ndarray):
         return True
     in_use = values[used]
@@ -321,7 +318,6 @@ def _is_even(values: Array, used: np.ndarray) -> bool:
 
 
 def line_number(lines: DynamicLines, name: str, quantity: str) -> Array:
-    """The number of that name."""
     assert lines.arrays is not None
     row = lines.lines.index(name)
     if quantity == "length":
@@ -332,7 +328,7 @@ def line_number(lines: DynamicLines, name: str, quantity: str) -> Array:
 def with_line_number(
     lines: DynamicLines, model: Model, name: str, quantity: str, value: Array
 ) -> DynamicLines:
-    """The lines with one number of a line replaced, in both of their theories."""
+    """The lines with a changed parameter, in the dynamic and quasi-static form."""
     row, old = lines.lines.index(name), line_number(lines, name, quantity)
     arrays = lines.arrays
     assert arrays is not None
@@ -348,7 +344,7 @@ def with_line_number(
 
 
 def _static(lines: DynamicLines, model: Model, name: str, longer: Array) -> StaticLines:
-    """The catenaries with the numbers of the line as they are now."""
+    """The catenaries with the present parameters of the line."""
     static, arrays, row = lines.static, lines.arrays, lines.lines.index(name)
     assert static is not None
     assert arrays is not None
@@ -367,7 +363,7 @@ def _static(lines: DynamicLines, model: Model, name: str, longer: Array) -> Stat
 
 
 def _rows(holder: Tree, row: int, **rows: Array) -> Tree:
-    """Arrays with one row of some replaced, in the library of what comes in."""
+    """Arrays with one row replaced."""
     changed = {}
     for name, value in rows.items():
         old = getattr(holder, name)

@@ -13,7 +13,7 @@ from swelltree.jit import Array
 from swelltree.mooring.catenary.equilibrium_shapes import static_network
 from swelltree.mooring.dynamic.arrays import LineArrays, contact_points, seabed_of, stack_lines
 from swelltree.mooring.dynamic.lines import WAITS, DynamicLines, static_lines, with_ties
-from swelltree.mooring.network import End, Network, Piece, line_network
+from swelltree.mooring.network import End, Network, Piece, from_end_B, line_network
 from swelltree.mooring.winches import Winches, build_winches
 from swelltree.multibody.layout import Layout
 
@@ -26,8 +26,14 @@ CLAMP_LENGTH = 1.0  # m, from an end to the point that holds a clamped direction
 
 
 def build_dynamic_lines(system: System, layout: Layout) -> DynamicLines | None:
-    """Arrays of the dynamic lines and contacts; None where there are none."""
     network = line_network(system, layout, "dynamic")
+    at_B = {winch.line for winch in system.winches if winch.end == "B"}
+    turned = tuple(piece.line.name in at_B for piece in network.pieces)
+    pieces = zip(network.pieces, turned, strict=True)
+    # segments come and go at the first end
+    network = replace(
+        network, pieces=tuple(from_end_B(piece) if flip else piece for piece, flip in pieces)
+    )
     if not network.pieces and not system.contacts:
         return None
     bed = seabed_of(system)
@@ -86,11 +92,12 @@ def build_dynamic_lines(system: System, layout: Layout) -> DynamicLines | None:
         shape=None if rest is None else rest[0],
         tension=None if rest is None else rest[2],
         static=static_lines(system, layout),
+        turned=turned,
     )
 
 
 def _check_slow(system: System, network: Network) -> None:
-    """Reject what the slow spring of fibre ropes does not go with."""
+    """Reject features that the slow spring of fibre ropes does not support."""
     on_drums = {winch.line for winch in system.winches}
     for piece in network.pieces:
         kinds = [part.type for part in piece.parts if part.type.dynamic_EA is not None]
@@ -108,7 +115,7 @@ def _check_slow(system: System, network: Network) -> None:
 
 
 def _held(piece: Piece) -> Piece:
-    """The piece with its junctions held where they are described."""
+    """The piece with its junctions fixed at their described positions."""
     fixed = [replace(x, kind="fixed") if x.kind == "junction" else x for x in (piece.A, piece.B)]
     return replace(piece, A=fixed[0], B=fixed[1])
 
@@ -144,7 +151,7 @@ def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.n
 
 
 def _line(piece: Piece) -> NamedValues:
-    """Numbers of one piece, segment by segment."""
+    """Parameters of one piece by segment."""
     fields = ("mass_per_length", "diameter", "Cdn", "Cdt", "Can", "Cat", "lift", "EI")
     springs = ("EA", "kappa", "dynamic_EA", "dynamic_EA_slope", "slow_BA")
     rows: dict[str, list[float]] = {name: [] for name in (*fields, "rest_length", *springs)}
@@ -184,7 +191,7 @@ def _line(piece: Piece) -> NamedValues:
 
 
 def _breaking_loads(network: Network, n: int) -> np.ndarray | None:
-    """Breaking loads of the segments (line, segment), infinite where unknown; None: nowhere."""
+    """Breaking loads of the segments (line, segment), infinite where unknown; None: no data."""
     out = np.full((len(network.pieces), n), np.inf)
     for row, piece in zip(out, network.pieces, strict=True):
         loads = [[part.type.breaking_load or np.inf] * part.segments for part in piece.parts]
@@ -195,7 +202,7 @@ def _breaking_loads(network: Network, n: int) -> np.ndarray | None:
 
 
 def _stacked(network: Network, winches: Winches | None) -> LineArrays:
-    """Arrays of all pieces, with room for the segments that winches pay out."""
+    """Arrays of all pieces, padded for segments that winches pay out."""
     rows = [_line(piece) for piece in network.pieces]
     n = max(row["segments"] for row in rows)
     if winches is not None:
@@ -206,13 +213,13 @@ def _stacked(network: Network, winches: Winches | None) -> LineArrays:
 
 
 def _first_positions(rest: Array, ties: int) -> np.ndarray:
-    """Junctions in equilibrium; those of ties come where their ends are."""
+    """Junctions in equilibrium; those of ties at their line ends."""
     positions = np.zeros((0, 3)) if rest is None else rest[1]
     return np.concatenate([positions, np.zeros((ties, 3))])
 
 
 def _ends(piece: Piece, bending: bool, world: int, none: int) -> list[tuple[int, int, np.ndarray]]:
-    """Body (N: none), junction (J: none) and point of every point of a line."""
+    """Body (N: none), junction (J: none) and point of every attachment of a line."""
     result = []
     for end in (piece.A, piece.B):
         if end.kind == "junction":
@@ -229,6 +236,5 @@ def _ends(piece: Piece, bending: bool, world: int, none: int) -> list[tuple[int,
 
 
 def _direction(axis: str | tuple[float, ...]) -> np.ndarray:
-    """Unit vector of an axis."""
     vector = np.eye(3)["xyz".index(axis)] if isinstance(axis, str) else np.array(axis, float)
     return vector / np.linalg.norm(vector)

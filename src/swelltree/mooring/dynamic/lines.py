@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -43,11 +43,9 @@ from swelltree.mooring.dynamic.arrays import (
 )
 from swelltree.mooring.network import End, Knot, Network, Piece
 from swelltree.mooring.seabed import Bed
+from swelltree.mooring.winches import Winches, winch_coordinates
 from swelltree.multibody.build_layout import local_point
 from swelltree.multibody.layout import Layout, Place
-
-if TYPE_CHECKING:
-    from swelltree.mooring.winches import Winches
 
 STATIC_LINES = (
     "Dynamic lines count as static catenaries here, without their inertia and drag; contact of "
@@ -61,6 +59,7 @@ STATIC_LINES = (
     "tie_line",
     "tie_waits",
     "tie_at_A",
+    "turned",
     "pieces",
     "lines",
     "end_body",
@@ -83,7 +82,9 @@ class DynamicLines(
 ):
     """Dynamic lines, the junctions they meet at, and points that may touch the seabed.
 
-    A line has two points, its ends A and B; lines that bend have two more, beyond the ends.
+    A line has two points, its ends A and B; lines that bend have two more, beyond the ends. Where
+    a winch is at the described end B, that is end A here: `turned` says so, and results are turned
+    back.
     """
 
     kind: ClassVar[str] = "dynamic_lines"
@@ -119,6 +120,7 @@ class DynamicLines(
     tie_line: tuple[int, ...] = ()
     tie_waits: tuple[float, ...] = ()  # ties.WAITS where it waits to be caught, else 0
     tie_at_A: tuple[bool, ...] = ()  # does it hold end A of its line?
+    turned: tuple[bool, ...] = ()  # (line,) whether its end A is the described end B
     winches: Tree = None  # effects.lines.winches.Winches, or None
     breaking_load: Array = None  # (line, segment) N, infinite where none is given; None: nowhere
     shape: Array = None  # (line, node, 3) in equilibrium between the described ends, m
@@ -129,26 +131,26 @@ class DynamicLines(
 
     @property
     def nodes(self) -> LineArrays:
-        """Arrays of the lines, where there are lines and not contacts alone."""
+        """Arrays of the lines, None if there are only contacts."""
         if self.arrays is None:
             raise TypeError("there are contacts alone, and no dynamic lines")
         return self.arrays
 
     @property
     def ground(self) -> Bed:
-        """The seabed, where something may touch it."""
+        """The seabed, None if nothing can touch it."""
         if self.bed is None:
             raise TypeError("there is no seabed, and nothing that may touch it")
         return self.bed
 
     @property
     def n_points(self) -> int:
-        """Points of a line that hang on something."""
+        """Number of attachment points of a line."""
         return 0 if self.arrays is None else self.arrays.n_ends
 
     @property
     def n_contacts(self) -> int:
-        """Points that may touch the seabed, nodes of lines apart."""
+        """Number of contact points besides line nodes."""
         return len(self.contact_body)
 
     @property
@@ -157,7 +159,7 @@ class DynamicLines(
 
     @property
     def solved_terms(self) -> tuple[str, ...]:
-        """One term for each piece, and one for the seabed under bodies."""
+        """One term per piece, and one for the seabed under bodies."""
         return (*(f"line {name}" for name in self.pieces), *(("seabed contact",) * self.touches))
 
     @property
@@ -165,18 +167,18 @@ class DynamicLines(
         return 0 if self.arrays is None else 10 * len(self.pieces) * self.arrays.n
 
     def loads(self, model: Model, now: Instant) -> Loads:
-        """Forces on bodies as they were solved for; none where they are unknowns still."""
+        """Solved forces on bodies; none while they are unknown."""
         if now.solved is not None:
             return now.solved
         return Loads(namespace(now.motion.v).zeros_like(now.motion.v), power=np.zeros(0))
 
     def in_still_water(self) -> DynamicLines:
-        """The same lines, never caught and never released."""
+        """The lines without coupling and release events."""
         never = np.full(self.tie_end.shape, np.inf)
         return replace(self, tie_begin=never, tie_end=never, tie_tension=never)
 
     def quasi_static(self) -> tuple[Effect | None, str]:
-        """The lines as static catenaries."""
+        """Static catenaries in place of the lines."""
         return self.static, STATIC_LINES
 
     def with_winches(self, winches: Winches) -> DynamicLines:
@@ -205,8 +207,7 @@ class DynamicLines(
             points = [f"{bodies[b]} {k}" for k, b in enumerate(self.contact_body)]
             result["contact"] = ("contact", tuple(points), "point that may touch the seabed")
         if self.winches is not None:
-            result["winch"] = ("winch", self.winches.names, "winch")
-            result["winch_line"] = ("winch", self.winches.lines, "line of the winch")
+            result |= winch_coordinates(self.winches)
         if self.arrays is not None:
             result["line"] = ("line", self.pieces, "line")
         return result
@@ -227,12 +228,12 @@ class DynamicLines(
 
 
 def lines_of(model: Model) -> DynamicLines | None:
-    """The dynamic lines and contacts of a model, None without them."""
+    """Dynamic lines and contacts of a model, None without any."""
     return model.effect(DynamicLines)
 
 
 def required_lines(model: Model) -> DynamicLines:
-    """The same, of a model that has them."""
+    """Dynamic lines of a model that must have them."""
     lines = lines_of(model)
     if lines is None:
         raise TypeError("the model has no dynamic lines and no contacts")
@@ -244,7 +245,7 @@ def required_lines(model: Model) -> DynamicLines:
 
 @pytree(*STATIC_FIELDS)
 class StaticLines(QuasiStaticLines):
-    """What stands for dynamic lines, in their place among the effects."""
+    """Quasi-static replacement of dynamic lines among the effects."""
 
     kind: ClassVar[str] = DynamicLines.kind
 
@@ -279,7 +280,7 @@ def with_static_lines(model: Model, study: str | None = None) -> Model:
 
 
 def _check_no_current(model: Model, study: str) -> None:
-    """Reject dynamic lines that a current pushes."""
+    """Reject dynamic lines in a current."""
     lines, current = lines_of(model), model.sea.current
     if lines is None or lines.arrays is None or current is None:
         return
@@ -375,7 +376,7 @@ def _caught(
     switch: Coupling,
     stops: Sequence[float],
 ) -> Tie:
-    """The end of a line on a junction, caught by a body point."""
+    """Line end on a junction, coupled to a body point."""
     assert switch.to is not None
     body = layout.bodies.index(switch.to.body)
     end = End("body", body, local_point(system, switch.to))

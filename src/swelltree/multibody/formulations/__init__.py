@@ -16,7 +16,7 @@ FORMULATIONS: dict[str, type[Formulation]] = {
 
 
 def formulation(chosen: str | Formulation) -> Formulation:
-    """The formulation of that name, or the object itself."""
+    """The formulation with that name."""
     if isinstance(chosen, Formulation):
         return chosen
     if chosen not in FORMULATIONS:

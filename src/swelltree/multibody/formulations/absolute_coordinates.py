@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.jit import Array, namespace
-from swelltree.model.capabilities import all_winches
+from swelltree.model.capabilities import ChangesModel, HasWinches, having
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.multibody.constraints import Rows, evaluate_rows
@@ -39,13 +39,12 @@ from swelltree.spatial.rotations import (
 
 
 def split(layout: Layout, q: Float[Array, " nq"]) -> tuple[Array, Array, Array]:
-    """Positions (N, 3), quaternions (N, 4) and remembered angles."""
+    """Positions (N, 3), quaternions (N, 4) and accumulated angles."""
     N = layout.n_bodies
     return q[: 3 * N].reshape(N, 3), q[3 * N : 7 * N].reshape(N, 4), q[7 * N :]
 
 
 def join(p: Array, quat: Array, angles: Array) -> Array:
-    """Inverse of `split`."""
     return namespace(p, quat).concatenate([p.reshape(-1), quat.reshape(-1), angles])
 
 
@@ -64,7 +63,8 @@ class AbsoluteCoordinates(Formulation):
 
     def start_poses(self, model: Model) -> tuple[Array, Array]:
         """Initial q and body velocities (6N,)."""
-        if all_winches(model):
+        winding = (e for e in having(model, HasWinches) if isinstance(e, ChangesModel))
+        if any(effect.winches is not None for effect in winding):
             raise SwelltreeError(
                 f"a winch on a multibody cable needs joint coordinates, not '{self.name}'. "
                 "Give formulation='path_matrix' or 'composite_body'."
@@ -109,7 +109,7 @@ class AbsoluteCoordinates(Formulation):
         return join(p + twist[:, :3], turn_quat(quat, twist[:, 3:]), angles)
 
     def remember_turns(self, model: Model, q: Array) -> Array:
-        """Unit quaternions and up-to-date angles."""
+        """Normalised quaternions and updated angles."""
         layout = model.layout
         p, quat, angles = split(layout, q)
         quat = normalise(quat)

@@ -51,7 +51,7 @@ class Phase:
 
 @pytree()
 class Kinematics:
-    """What a formulation computes once per state and uses several times."""
+    """Results that a formulation computes once per state."""
 
     motion: Motion
     inertia: Inertia
@@ -71,14 +71,14 @@ class Acceleration:
 
 
 class Formulation(ABC):
-    """One way of writing the equations of motion; frozen and hashable."""
+    """Interface of the formulations; frozen and hashable."""
 
     name: ClassVar[str]
     keeps_rows: ClassVar[bool] = True  # rows are solved with multipliers, not eliminated
 
     @abstractmethod
     def velocity_names(self, model: Model) -> tuple[str, ...]:
-        """Name of each velocity s, `joint__Dof` or `body__Dof`."""
+        """Names of the velocities s: `joint__Dof` or `body__Dof`."""
 
     @abstractmethod
     def start(self, model: Model) -> State:
@@ -86,7 +86,7 @@ class Formulation(ABC):
 
     @abstractmethod
     def kinematics(self, model: Model, t: Array, state: State) -> Kinematics:
-        """Motion of all bodies and everything the equations need."""
+        """Motion of all bodies and other terms of the equations of motion."""
 
     @abstractmethod
     def position_rate(self, model: Model, kin: Kinematics, state: State) -> Float[Array, " nq"]:
@@ -94,10 +94,10 @@ class Formulation(ABC):
 
     @abstractmethod
     def velocity_of(self, model: Model, state: State, rate: Float[Array, " nq"]) -> Array:
-        """Velocities s of a rate of the positions: inverse of `position_rate`."""
+        """Velocities s for a rate of the positions: inverse of `position_rate`."""
 
     def flat_chart(self, model: Model) -> bool:
-        """Are velocities the plain rates of a step of `retract`?"""
+        """Whether velocities are the rates of a step of `retract`."""
         return False
 
     @abstractmethod
@@ -120,11 +120,11 @@ class Formulation(ABC):
 
     @abstractmethod
     def settle(self, model: Model, t: Array, state: State) -> State:
-        """State brought back onto its constraints after a step."""
+        """State projected onto its constraints after a step."""
 
     @abstractmethod
     def settling_matters(self, model: Model) -> bool:
-        """Does settling change the accelerations (constraints), or only norms and turns?"""
+        """Whether projection changes the accelerations (constraints), or only norms and turns."""
 
     @abstractmethod
     def rows(self, model: Model) -> tuple[Row, ...]:
@@ -132,14 +132,14 @@ class Formulation(ABC):
 
     @abstractmethod
     def open_rows(self, model: Model) -> tuple[Row, ...]:
-        """All rows that the coordinates do not satisfy identically, redundant ones included."""
+        """All rows not satisfied identically by the coordinates, including redundant ones."""
 
     def condition(self, model: Model, kin: Kinematics, state: State) -> Array | None:
-        """Growth of errors by the choice of coordinates, where there is a choice."""
+        """Error amplification of the chosen coordinates."""
         return None
 
     def constraint(self, kin: Kinematics) -> tuple[Array, Array, Array, Array]:
-        """Residual, Jacobian in s, velocity asked for, acceleration asked for."""
+        """Residual, Jacobian in s, required velocity, required acceleration."""
         assert kin.rows is not None
         rows = kin.rows
         J = rows.jacobian @ kin.P
@@ -174,7 +174,6 @@ class Formulation(ABC):
         return State(result.q, jnp.where(lost.any(), jnp.nan, result.s), result.chart)
 
     def solved(self, model: Model, M: Float[Array, "n n"], f: Float[Array, " n"]) -> Array:
-        """Accelerations of a system without constraint rows."""
         return solve_spd(M, f)
 
     def acceleration(
@@ -196,7 +195,7 @@ class Formulation(ABC):
 def with_locked_dofs(
     model: Model, M: Array, f: Array, J: Array | None = None
 ) -> tuple[Array, Array, Array]:
-    """Mass matrix, force and constraints with the locked DOFs of the model at rest."""
+    """Mass matrix, force and constraints with locked DOFs held."""
     if model.locked is None:
         return M, f, J
     free = 1.0 - model.locked

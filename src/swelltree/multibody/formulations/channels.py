@@ -23,7 +23,6 @@ from swelltree.multibody.formulations.base import Acceleration, Kinematics
 from swelltree.multibody.inertia import inertia_force, kinetic_energy
 from swelltree.multibody.kinematics import Motion, attitudes
 from swelltree.multibody.layout import Layout, Row
-from swelltree.multibody.rows import Coupled
 from swelltree.multibody.tree import point_motion
 from swelltree.spatial.linalg import least_squares
 from swelltree.spatial.rotations import cross, dot, matvec, transpose
@@ -34,7 +33,7 @@ from swelltree.spatial.rotations import cross, dot, matvec, transpose
 def net_wrench(
     model: Model, kin: Kinematics, acceleration: Acceleration, wrench: Float[Array, "b 6"]
 ) -> Float[Array, "b 6"]:
-    """Wrench that all joints together exert on each body."""
+    """Total wrench of all joints on each body."""
     needed = inertia_force(model, kin.inertia, acceleration.v_dot, kin.motion.v)
     return needed - wrench
 
@@ -58,7 +57,7 @@ def _joint_wrenches(layout: Layout, parts: list[Row], values: Rows, lam: Array) 
 def tree_wrenches(
     model: Model, motion: Motion, net: Float[Array, "b 6"], cut: Float[Array, "b 6"]
 ) -> Float[Array, "b 6"]:
-    """Wrench on each tree joint's follower: what the bodies beyond it need."""
+    """Wrench on each tree joint's follower, from the net wrenches of the bodies beyond it."""
     layout = model.layout
     N = layout.n_bodies
     unbalanced = net - cut
@@ -108,7 +107,7 @@ def joint_reactions(
 
 
 def _least_norm(model: Model, t: Array, kin: Kinematics, net: Float[Array, "b 6"]) -> Array:
-    """Smallest multipliers of all rows, redundant ones included, that give the net wrenches."""
+    """Minimum-norm multipliers of all rows, redundant ones included, for the net wrenches."""
     layout, motion = model.layout, kin.motion
     angles = motion.coordinate[np.array(layout.angle_dofs, dtype=int)]
     values = evaluate_rows(
@@ -121,7 +120,7 @@ def _least_norm(model: Model, t: Array, kin: Kinematics, net: Float[Array, "b 6"
 
 
 class StepInstant(NamedTuple):
-    """What is known of an instant."""
+    """State, motion and solution at an instant."""
 
     t: Array  # s
     kin: Kinematics
@@ -172,7 +171,7 @@ def channels_at(model: Model, now: StepInstant) -> dict[str, Array]:
 
 
 def coupling_forces(model: Model, now: StepInstant) -> Array:
-    """Force of each coupling on each of its coordinates, one coupling after the other."""
+    """Force of each coupling on each of its coordinates, concatenated."""
     assert now.kin.rows is not None
     parts = [(row, n) for row in now.rows for n in range(len(row.parts()))]
     number = {part: k for k, part in enumerate(parts)}
@@ -180,7 +179,7 @@ def coupling_forces(model: Model, now: StepInstant) -> Array:
     place = [
         number.get((row, n), -1)
         for row in model.layout.rows
-        if isinstance(row, Coupled)
+        if row.coupling is not None
         for n in range(len(row.parts()))
     ]
     force = now.kin.rows.part_multipliers(now.acceleration.multipliers)
@@ -188,7 +187,7 @@ def coupling_forces(model: Model, now: StepInstant) -> Array:
 
 
 def closure(model: Model, rows: tuple[Row, ...], t: Array, motion: Motion, angles: Array) -> Array:
-    """Largest violation of any joint equation, redundant ones included [m, rad]."""
+    """Maximum violation of all joint equations, including redundant ones [m, rad]."""
     if not rows:
         return jnp.zeros(())
     drives = drives_at(model.drives, t)

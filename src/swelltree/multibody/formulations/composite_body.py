@@ -116,7 +116,7 @@ def in_world(
 
 
 def carried_out(layout: Layout, links: Links) -> Float[Array, "b6 n"]:
-    """P: the axes of every dof carried out to all links beyond it, world axes."""
+    """P: the axes of every DOF propagated to all links beyond it, world axes."""
     joint = dof_joint(layout)[: layout.n_tree]
     axes = in_world(links, joint, links.columns, moment=False)
     on_path = layout.path[:, joint][:, :, None]
@@ -144,7 +144,7 @@ def _gathered(layout: Layout, x: Float[Array, "n k"]) -> Float[Array, "b k"]:
 
 
 def link_mass(model: Model) -> Array:
-    """Inertia in link axes at the reference points, with added mass that turns (N, 6, 6)."""
+    """Inertia in link axes at the reference points, with body-fixed added mass (N, 6, 6)."""
     bodies = model.bodies
     m, S = jnp.asarray(bodies.mass)[:, None, None], skew(jnp.asarray(bodies.com))
     top = jnp.concatenate([m * jnp.eye(3) + 0.0 * S, -m * S], -1)
@@ -158,7 +158,7 @@ def _parents(layout: Layout) -> np.ndarray:
 
 
 def sweep_out(model: Model, s: Array, pose: Pose, frames: Frames) -> Links:
-    """Outward sweeps: link transforms, axes of the dofs, twists and accelerations."""
+    """Outward sweeps: link transforms, axes of the DOFs, twists and accelerations."""
     layout = model.layout
     N = layout.n_bodies
     parent = _parents(layout)
@@ -206,7 +206,7 @@ def sweep_out(model: Model, s: Array, pose: Pose, frames: Frames) -> Links:
 
 
 def sweep(layout: Layout, T: Float[Array, "b 6 6"], local: Float[Array, "b 6"]) -> Array:
-    """Outward sweep: what the parent has, carried to the link, and the link's own."""
+    """Outward sweep: the parent's value propagated to the link, plus the link's own."""
     N = layout.n_bodies
     # in a chain the parent is the link before
     chain = all(p == i - 1 for i, p in enumerate(layout.parent))
@@ -226,17 +226,17 @@ def sweep(layout: Layout, T: Float[Array, "b 6 6"], local: Float[Array, "b 6"]) 
 
 
 def sweep_in(layout: Layout, T: Array, force: Array) -> Array:
-    """Inward sweep: force on each link plus what its children hand down."""
+    """Inward sweep: force on each link plus the forces of its children."""
     return _inward(layout, T, force, lambda T, f: matvec(T.T, f))
 
 
 def composite_inertia(layout: Layout, T: Array, M: Array) -> Array:
-    """Inward sweep (eq. 4): inertia of each link with everything beyond it."""
+    """Inward sweep (eq. 4): inertia of each link and everything beyond it."""
     return _inward(layout, T, M, lambda T, m: T.T @ m @ T)
 
 
 def _inward(layout: Layout, T: Array, local: Array, down: Callable[[Array, Array], Array]) -> Array:
-    """Sum of each link's own and of what its children hand down."""
+    """Sum of each link's own value and the values of its children."""
     N = layout.n_bodies
     if all(p == i - 1 for i, p in enumerate(layout.parent)):
 

@@ -69,14 +69,14 @@ if TYPE_CHECKING:
 
 
 def start_phase(model: Model, formulation: Formulation) -> Phase:
-    """Assembled start, no work done yet; numpy unless the model is traced."""
+    """Initial phase without work; NumPy unless the model is traced."""
     terms = len(element_names(model)) + len(model.layout.drives)
     state = formulation.start(model)
     return Phase(state, np.zeros(terms), settled_at(model, formulation, state))
 
 
 def settled_at(model: Model, formulation: Formulation, state: State) -> InternalState:
-    """Internal states at the start of a motion from a state: mean yaws are those of the bodies."""
+    """Internal states for an initial state: mean yaws are those of the bodies."""
     internal = internal_at_rest(model)
     if not having(model, HasEquilibriumStates):
         return internal
@@ -99,7 +99,7 @@ def solve_motion(
 def _solved_motion(
     model: Model, formulation: Formulation, t: Array, state: State, internal: InternalState
 ) -> tuple[Model, Kinematics, Loads, Acceleration]:
-    """The same, and the model with its flow solved."""
+    """Motion, loads and accelerations at one instant, and the model with its flow solved."""
     specified, model = model, present(model, internal)
     kin = formulation.kinematics(model, t, state)
     now = Instant(t, kin.motion, internal)
@@ -120,7 +120,7 @@ def _solved_motion(
 
 
 def step_model(model: Model, formulation: Formulation, t: Array, y: Phase, h: Array) -> Model:
-    """The model with what its effects hold for a step from a phase."""
+    """The model with step constants of its effects."""
     if coupled_effect(model) is None:
         return model
     now = present(model, y.internal)
@@ -135,7 +135,7 @@ def step_model(model: Model, formulation: Formulation, t: Array, y: Phase, h: Ar
 
 
 def rates(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
-    """Right-hand side of the equations of motion, powers included."""
+    """Right-hand side of the equations of motion, including powers."""
     model, kin, loads, acceleration = _solved_motion(model, formulation, t, y.state, y.internal)
     q_dot = formulation.position_rate(model, kin, y.state)
     power = jnp.concatenate([loads.power, drive_power(model, formulation, kin, acceleration)])
@@ -145,7 +145,7 @@ def rates(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
 
 
 def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
-    """Phase brought back onto its constraints."""
+    """Phase projected onto its constraints."""
     state = formulation.settle(present(model, y.internal), t, y.state)
     if latching_forces(model) is not None:
         state, _ = _stilled(model, formulation, t, Phase(state, y.work, y.internal))
@@ -162,12 +162,11 @@ def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
 
 
 def event_count(model: Model) -> int:
-    """Number of events that the elements of a model watch for."""
     return sum(group.event_count for group in having(model, HasEvents))
 
 
 def _now(model: Model, formulation: Formulation, t: Array, y: Phase) -> Instant:
-    """What events may depend on; the forces in latches only where someone watches them."""
+    """Arguments of event functions; latch forces only if an event depends on them."""
     model = present(model, y.internal)
     kin = formulation.kinematics(model, t, y.state)
     now = Instant(t, kin.motion, y.internal)
@@ -182,14 +181,14 @@ def _now(model: Model, formulation: Formulation, t: Array, y: Phase) -> Instant:
 
 
 def event_values(model: Model, formulation: Formulation, t: Array, y: Phase) -> Array:
-    """Values whose fall through zero is an event, (event_count,)."""
+    """Event functions, whose downward zero crossings are events, (event_count,)."""
     now = _now(model, formulation, t, y)
     watching = [group for group in having(model, HasEvents) if group.event_count]
     return jnp.concatenate([group.event_values(model, now) for group in watching])
 
 
 def switched(model: Model, formulation: Formulation, t: Array, y: Phase, hit: Array) -> Phase:
-    """Phase after events: elements change their internal states, winches their cables too."""
+    """Phase after events: changed internal states, and cables of winches."""
     now = _now(model, formulation, t, y)
     elements, first = dict(y.internal.elements), 0
     for group in having(model, HasEvents):
@@ -210,7 +209,7 @@ def switched(model: Model, formulation: Formulation, t: Array, y: Phase, hit: Ar
 
 
 def _stilled(model: Model, formulation: Formulation, t: Array, y: Phase) -> tuple[State, Array]:
-    """State with the rates of locked strokes at zero, and the work that took."""
+    """State with zero rates of locked strokes, and the work of stopping them."""
     model = present(model, y.internal)
     kin = formulation.kinematics(model, t, y.state)
     now = Instant(t, kin.motion, y.internal)
@@ -220,7 +219,7 @@ def _stilled(model: Model, formulation: Formulation, t: Array, y: Phase) -> tupl
 
 
 def resolved(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
-    """Phase in which it is decided which strokes stick by friction."""
+    """Phase after deciding which strokes stick by friction."""
     group = latching_forces(model)
     if group is None or not group.sticks:
         return y
@@ -238,7 +237,7 @@ def resolved(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phas
 
 
 def begun(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
-    """Phase at the start of a run: sampled controllers have taken their first sample."""
+    """Phase at the start of a run, after the first sample of sampled controllers."""
     elements = dict(y.internal.elements)
 
     @cache
@@ -253,7 +252,7 @@ def begun(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
 
 
 def next_due(model: Model, t: Array, y: Phase) -> Array:
-    """The next time at which an event is known to happen [s]; infinite: none is."""
+    """Next time of a scheduled event [s]; infinite: none."""
     times = [group.next_sample(y.internal) for group in having(model, CommandsStrokes)]
     later = [jnp.where(due > t, due, jnp.inf) for due in times if due is not None]
     return jnp.min(jnp.stack(later)) if later else jnp.asarray(jnp.inf)
@@ -275,7 +274,7 @@ def drive_power(
 
 
 def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[str, Array]:
-    """Everything a run reports, at one instant: see `channels_at`."""
+    """All reported quantities at one instant: see `channels_at`."""
     model, kin, loads, acceleration = _solved_motion(model, formulation, t, y.state, y.internal)
     rows, open_rows = formulation.rows(model), formulation.open_rows(model)
     instant = StepInstant(t, kin, loads, acceleration, y.internal, y.work, rows, open_rows)
@@ -288,23 +287,22 @@ def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[
 
 
 def memory_of(y: Phase) -> Array:
-    """States of the radiation memory, or their rates."""
     return y.internal.radiation
 
 
 def with_memory(y: Phase, chi: Array) -> Phase:
-    """The phase with other states of the radiation memory."""
+    """The phase with other radiation states."""
     return replace(y, internal=replace(y.internal, radiation=chi))
 
 
 def exact_stages_of(model: Model) -> ExactStages | None:
-    """Stages of a fixed step, where the model was prepared for one (`with_exact_memory`)."""
+    """Stages of a fixed step with exact radiation memory (`with_exact_memory`)."""
     memory = fitted_memory(model)
     return None if memory is None else memory.exact
 
 
 def ports_of(model: Model) -> Ports | None:
-    """The memory as forces and velocities see it in the stages of such a step."""
+    """Inputs and outputs of the memory in the stages of such a step."""
     memory = fitted_memory(model)
     if memory is None or memory.ports is None:
         return None
@@ -313,12 +311,12 @@ def ports_of(model: Model) -> Ports | None:
 
 
 def matrix_of(model: Model) -> Array | None:
-    """A of the radiation memory, or None where it has no states."""
+    """A of the radiation memory, None without states."""
     memory = fitted_memory(model)
     return None if memory is None else memory.A
 
 
 def partners_of(model: Model) -> tuple[int, ...] | None:
-    """The other state of each oscillator of the memory; None where it is not made of such."""
+    """The second state of each oscillator of the memory; None for other forms."""
     memory = fitted_memory(model)
     return None if memory is None else memory.partner

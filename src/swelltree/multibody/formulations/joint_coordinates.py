@@ -42,7 +42,7 @@ def cut_angles(layout: Layout) -> np.ndarray:
 
 
 def all_angles(layout: Layout, q: Float[Array, " nq"]) -> Float[Array, " a"]:
-    """Values near the angles of all single-axis rotations, for choosing the turn."""
+    """Values close to the angles of all single-axis rotations, to choose the turn."""
     nq = layout.n_positions
     tree = [layout.dof_position[k] for k in layout.angle_dofs if k < layout.n_tree]
     index = np.array(tree + list(range(nq, nq + len(cut_angles(layout)))), dtype=int)

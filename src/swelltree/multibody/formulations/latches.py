@@ -40,7 +40,7 @@ SHARES = 1e-10  # give of a latch, of what it holds
 
 @pytree()
 class Hold:
-    """Forces of all PTOs of a group with latches, (e,) each; zero for those without."""
+    """Forces of all latches of a group, (e,) each; zero for PTOs without."""
 
     force: Array  # that each latch exerts now
     needed: Array  # that would hold each, by itself where it is open
@@ -53,7 +53,7 @@ def unit_pairs(model: Model, group: StrokeForces, motion: Motion) -> Float[Array
 
 
 def convective(model: Model, group: StrokeForces, motion: Motion) -> Float[Array, " k"]:
-    """Change of each rate by the turning of its wrench pair, at constant body velocities."""
+    """Change of each rate by rotation of its wrench pair, at constant body velocities."""
     pose, v = motion.pose, motion.v
 
     def rates(p: Array, R: Array) -> Array:
@@ -68,7 +68,7 @@ def convective(model: Model, group: StrokeForces, motion: Motion) -> Float[Array
 def latched_motion(
     model: Model, formulation: Formulation, kin: Kinematics, loads: Loads, now: Instant
 ) -> tuple[Loads, Acceleration, Hold]:
-    """Loads and accelerations with the locked strokes held, and the forces in the latches."""
+    """Loads and accelerations with locked strokes, and the forces in the latches."""
     group = stroke_forces(model)
     motion = kin.motion
     W = unit_pairs(model, group, motion)
@@ -104,7 +104,7 @@ def latched_motion(
 def stilled(
     model: Model, formulation: Formulation, t: Array, state: State, internal: InternalState
 ) -> tuple[State, Float[Array, " e"]]:
-    """State whose locked strokes stand still, and the work of the impulses of each latch [J]."""
+    """State with locked strokes stopped, and the work of the impulses of each latch [J]."""
     group = stroke_forces(model)
     kin = formulation.kinematics(model, t, state)
     W = unit_pairs(model, group, kin.motion)
@@ -131,7 +131,7 @@ def stilled(
 
 
 def _floored(G: Array) -> Array:
-    """Symmetric, and nothing is divided by zero where no force moves a stroke (a dead centre)."""
+    """Symmetric matrix without zero divisors where no force moves a stroke (dead centre)."""
     G = 0.5 * (G + G.T)
     return G + jnp.diag(jnp.maximum(MIN_MOBILITY - jnp.diag(G), 0.0))
 
@@ -143,7 +143,7 @@ def _of_locked(G: Array, locked: Array) -> Array:
 def dead_latches(
     model: Model, formulation: Formulation, kin: Kinematics, internal: InternalState, t: Array
 ) -> list[str]:
-    """Locked strokes that stand still at a dead centre of their loop, in words."""
+    """Message about locked strokes at a dead centre of their loop."""
     group = latching_forces(model)
     if group is None:
         return []
@@ -181,7 +181,7 @@ def _refined(matrix: Array, missing: Array) -> Array:
 
 
 def _needed(G: Array, locked: Array, missing: Array) -> Array:
-    """Force that would hold each latch that is open, the locked ones holding too (k,)."""
+    """Force that would hold each open latch, with the locked ones holding too (k,)."""
 
     def with_one(unit: Array) -> Array:
         those = jnp.maximum(locked, unit)
@@ -193,7 +193,7 @@ def _needed(G: Array, locked: Array, missing: Array) -> Array:
 def held_channels(
     group: StrokeForces, force: Array, channels: dict[str, Array]
 ) -> dict[str, Array]:
-    """Channels of latches; what sticks by friction is part of the force of the element."""
+    """Channels of latches; stick friction is part of the force of the element."""
     stuck = group.can_stick() * force
     out = {}
     joints = np.array(group.with_role("joint_force"), dtype=int)

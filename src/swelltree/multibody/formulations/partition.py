@@ -125,7 +125,7 @@ class Partition(AbsoluteCoordinates):
         return (jnp.abs(kin.P) * size[:, None] / size[independent]).max(initial=1.0)
 
     def _close(self, model: Model, t: Array, q: Array, chart: Array, rounds: int = 2) -> Array:
-        """Dependent positions solved from the joint equations, independent ones kept."""
+        """Dependent positions solved from the joint equations for given independent ones."""
         N, m = model.layout.n_bodies, dependents(model)
         chart = chart.astype(int)
         if m == 0:
@@ -187,5 +187,5 @@ def placed(chart: Array, dependent: Array, independent: Array) -> Array:
 
 
 def dependents(model: Model) -> int:
-    """Number of velocities that follow from the others: that of independent joint equations."""
+    """Number of dependent velocities, equal to that of independent joint equations."""
     return len(model.all_rows) - model.surplus

@@ -99,13 +99,13 @@ class PathMatrix(JointCoordinates):
 
 
 def _signed(layout: Layout) -> np.ndarray:
-    """(n, 1) minus for joints described with their base on the leaf side."""
+    """(n, 1) minus one for joints described with their base on the leaf side."""
     joint = dof_joint(layout)[: layout.n_tree]
     return layout.moves[joint, np.arange(layout.n_tree)][:, None]
 
 
 def path_motion(model: Model, s: Float[Array, " n"], pose: Pose, frames: Frames) -> Screws:
-    """Axes of all joint velocities at c, and the motion of all bodies by sums along paths."""
+    """Axes of all joint velocities at c, and the motion of all bodies by path sums."""
     layout = model.layout
     n = layout.n_tree
     joint = dof_joint(layout)[:n]
@@ -147,7 +147,6 @@ def inertia_at(model: Model, pose: Pose, c: Float[Array, " 3"]) -> tuple[Array, 
 
 
 def _turned(inertia: Float[Array, "k 6"], w: Float[Array, "k 3"]) -> Float[Array, "k 3"]:
-    """Symmetric inertia times angular velocity."""
     full = inertia[:, np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])]
     return matvec(full, w)
 
@@ -170,7 +169,7 @@ def path_mass(model: Model, screws: Screws) -> Float[Array, "n n"]:
 
 
 def inertial_forces(screws: Screws) -> tuple[Array, Array]:
-    """Force and moment about c that each body needs without joint accelerations."""
+    """Force and moment about c that each body needs at zero joint accelerations."""
 
     def momentum(v: Array, w: Array) -> tuple[Array, Array]:
         linear = screws.mass * v + cross(w, screws.mass_moment)

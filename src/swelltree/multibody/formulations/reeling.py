@@ -82,7 +82,7 @@ def _regridded(
     speed: Array,
     w: int,
 ) -> tuple[Pose, Array]:
-    """Poses and velocities of all bodies after the event of one winch, if it has one."""
+    """Poses and velocities of all bodies after the regridding event of one winch."""
     drums: Drums = group.drums
     reel = drums.reels[w]
     pose, v = result
@@ -98,7 +98,6 @@ def _regridded(
     number = np.arange(1, n + 1)
 
     def pick(values: Array, j: Array) -> Array:
-        """Value at node j."""
         hit = jnp.where(abs(number - j) < 0.5, 1.0, 0.0)
         return (hit.reshape(-1, *(1,) * (values.ndim - 1)) * values).sum(0)
 

@@ -7,7 +7,7 @@ is the power of the pair.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @pytree("body_a", "body_b")
 class Ends:
-    """Pairs of points fixed in bodies (p of them); N is the number of the world."""
+    """Pairs of body-fixed points (p of them); N is the world."""
 
     point_a: Array  # (p, 3)
     point_b: Array  # (p, 3)
@@ -42,8 +42,10 @@ class Strokes:
     dof: tuple[int, ...]  # of those on joints
     place: tuple[int, ...]  # element -> position in (points, joints)
 
+    direct: ClassVar[tuple[str, ...]] = ("rest",)
+
     def dof_of(self, i: int) -> int | None:
-        """The joint coordinate that an element acts on, None between points."""
+        """Joint coordinate of an element, None between points."""
         k = self.place[i] - len(self.ends.body_a)
         return None if k < 0 else int(self.dof[k])
 
@@ -74,7 +76,7 @@ def stroke(strokes: Strokes, motion: Motion) -> tuple[Array, Array]:
 
 
 def pair_wrench(model: Model, strokes: Strokes, motion: Motion, force: Array) -> Array:
-    """Wrenches on the bodies (N, 6) of forces (e,) that act to increase the strokes."""
+    """Wrenches on the bodies (N, 6) of forces (e,), positive if they extend the strokes."""
     xp = namespace(force, motion.pose.p)
     layout = model.layout
     back = np.argsort(np.array(strokes.place, dtype=int))
@@ -109,7 +111,6 @@ def joint_wrench(model: Model, dofs: tuple[int, ...], motion: Motion, force: Arr
 
 
 def linear_elements(forces: StrokeForces, model: Model, now: Instant) -> LinearElements:
-    """All elements at equilibrium."""
     count = len(forces.names)
     units = [pair_wrench(model, forces.strokes, now.motion, unit) for unit in np.eye(count)]
     stops: Array = np.isfinite([forces.stops.lower, forces.stops.upper]).any(axis=0)
@@ -122,7 +123,7 @@ def linear_elements(forces: StrokeForces, model: Model, now: Instant) -> LinearE
 
 
 def notes_of(forces: StrokeForces) -> tuple[str, ...]:
-    """One message for every element that has no linear law of its own."""
+    """One note per element without a linear law."""
     notes = []
     for law, part in zip(forces.laws, forces.slices(), strict=True):
         for k, i in enumerate(range(part.start, part.stop)):
@@ -144,6 +145,14 @@ class Stops:
     stop_damping: Array
     stop_ramp: Array
     tip: Array | None = None  # (e,) m, rad: thickness of a soft tip; none
+
+    direct: ClassVar[tuple[str, ...]] = (
+        "lower",
+        "upper",
+        "stop_stiffness",
+        "stop_damping",
+        "stop_ramp",
+    )
 
 
 def stop_forces(stops: Stops, x: Array, v: Array) -> tuple[Array, Array, Array]:
@@ -170,7 +179,7 @@ def stop_forces(stops: Stops, x: Array, v: Array) -> tuple[Array, Array, Array]:
 
 
 def rounded(x: Array, width: Array) -> Array:
-    """x >= 0 less half a width, from zero by a parabola."""
+    """Distance x >= 0 less half a width, with a parabolic transition from zero."""
     return namespace(x).where(x < width, 0.5 * x * x / width, x - 0.5 * width)
 
 
@@ -225,12 +234,12 @@ def stroke_channels(
 
 
 def of_ptos(forces: StrokeForces, values: Array) -> Array:
-    """Values (e,) of the power take-offs, in the order of their description."""
+    """Values (e,) of the power take-offs in described order."""
     return values[np.array(forces.ptos, dtype=int)]
 
 
 def _of_single_laws(outputs: list[LawOutputs]) -> dict[str, Array]:
-    """Quantities that only some laws have, NaN for the elements of others."""
+    """Quantities of some laws only, NaN for elements of others."""
     names = dict.fromkeys(name for outputs in outputs for name in outputs.shown)
     out = {}
     for name in names:

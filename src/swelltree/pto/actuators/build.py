@@ -31,21 +31,20 @@ Maker = Callable[[list[Any], set[str]], Law]  # elements, names of those that ar
 
 
 def law_of(item: Force) -> Maker:
-    """What makes the law of an element."""
+    """Constructor of the law of an element."""
     if getattr(item, "stick", False):
         return _sticking
     return _friction if isinstance(item, JointForce) and item.friction else LAWS[item.type]
 
 
 def role_of(item: Force) -> str:
-    """As what an element was described."""
+    """Kind of description of an element."""
     if isinstance(item, SpringDamper):
         return "spring"
     return "joint_force" if isinstance(item, JointForce) else "pto"
 
 
 def build_stroke_forces(system: System, layout: Layout) -> StrokeForces | None:
-    """All springs, joint forces and power take-offs; None without any."""
     roles = (SpringDamper, JointForce)
     items = [item for role in roles for item in system.forces if isinstance(item, role)]
     order: tuple[Maker, ...] = (*dict.fromkeys(LAWS.values()), _sticking)
@@ -101,13 +100,12 @@ def build_stroke_forces(system: System, layout: Layout) -> StrokeForces | None:
 
 
 def column(items: Sequence[object], name: str, missing: float = 0.0) -> np.ndarray:
-    """One number of every item."""
     values = [getattr(item, name, None) for item in items]
     return np.array([missing if x is None else x for x in values], dtype=float)
 
 
 def _dof(system: System, layout: Layout, item: Element) -> int | None:
-    """Number of the coordinate that an element acts on, None between points."""
+    """Coordinate of an element, None between points."""
     if not isinstance(item, OnJoint) or item.joint is None:
         return None
     return layout.dof_number(item.joint, system.dof_of(item))
@@ -126,7 +124,7 @@ def _check_angle(system: System, layout: Layout, item: Element) -> None:
 
 
 def _rest(system: System, item: Element) -> float:
-    """Length or coordinate of stroke zero; that of a joint force is its coordinate itself."""
+    """Length or coordinate at stroke zero; for a joint force the coordinate itself."""
     specified = getattr(item, "rest_length" if isinstance(item, SpringDamper) else "rest", None)
     if specified is not None or isinstance(item, JointForce) or item.a is None:
         return specified or 0.0
@@ -175,11 +173,9 @@ def _friction(group: list[Force], _: set[str]) -> Law:
 
 
 def _sticking(group: Sequence[Force], _: set[str]) -> Law:
-    friction = column(group, "friction")
-    specified = [getattr(item, "static_friction", None) for item in group]
-    static = [f if x is None else x for f, x in zip(friction, specified, strict=True)]
+    friction, static = column(group, "friction"), column(group, "static_friction")
     efficiency = column(group, "efficiency", 1.0)
-    return Sticking(column(group, "damping"), friction, np.array(static, dtype=float), efficiency)
+    return Sticking(column(group, "damping"), friction, static, efficiency)
 
 
 def _hydraulic(group: list[HydraulicPto], _: set[str]) -> Law:

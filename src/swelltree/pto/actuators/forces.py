@@ -71,7 +71,7 @@ class StrokeForces(
     HasParameters,
     Reports,
 ):
-    """All force elements on strokes (e of them), those of one law together."""
+    """All force elements on strokes (e of them), grouped by law."""
 
     strokes: Strokes
     stiffness: Array  # (e,) N/m, N m/rad
@@ -92,6 +92,7 @@ class StrokeForces(
     watches_hold: bool  # an event depends on the force in a latch
 
     kind: ClassVar[str] = "stroke"
+    direct: ClassVar[tuple[str, ...]] = ("stiffness", "neutral", "force_limit", "power_limit")
 
     @property
     def word(self) -> str:
@@ -102,12 +103,11 @@ class StrokeForces(
         return ""  # channels are named after what was described
 
     def slices(self) -> list[slice]:
-        """Elements of each law."""
         ends = [int(k) for k in np.cumsum((0, *self.counts))]
         return [slice(a, b) for a, b in pairwise(ends)]
 
     def with_role(self, role: str) -> list[int]:
-        """Numbers of the elements described so."""
+        """Numbers of the elements with a role."""
         return [i for i, specified in enumerate(self.roles) if specified == role]
 
     def words(self, i: int) -> str:
@@ -115,12 +115,12 @@ class StrokeForces(
         return f"{WORDS[self.roles[i]]} '{self.names[i]}'"
 
     def law_of(self, i: int) -> tuple[Tree, int]:
-        """The law of an element, and its number there."""
+        """Law of an element, and its index there."""
         parts = zip(self.laws, self.slices(), strict=True)
         return next((law, i - rows.start) for law, rows in parts if rows.start <= i < rows.stop)
 
     def is_plain(self, i: int) -> bool:
-        """Is an element not a PTO, or a PTO that is a damper without losses, limits or stops?"""
+        """Whether an element is not a PTO, or a PTO without losses, limits or stops."""
         law, k = self.law_of(i)
         if self.roles[i] != "pto":
             return True
@@ -130,7 +130,7 @@ class StrokeForces(
         return lossless and limit >= LIMITLESS and not np.isfinite(ends).any()
 
     def states(self, now: Instant) -> list[Array]:
-        """Internal states by law, (states, e) each; the start where a study knows none."""
+        """Internal states by law, (states, e) each; initial ones if the study has none."""
         if self.kind not in now.internal.elements:
             return [law.start() for law in self.laws]
         flat, out, first = now.internal.elements[self.kind], [], 0
@@ -141,7 +141,7 @@ class StrokeForces(
         return out
 
     def control(self, model: Model, now: Instant) -> Array:
-        """u of every element: signals plus what controllers command, (e,)."""
+        """u of every element: signals plus controller commands, (e,)."""
         xp = namespace(now.motion.pose.p)
         total = [
             xp.zeros(()) if f is None else xp.asarray(f(now.t), dtype=float) for f in self.signals
@@ -152,7 +152,6 @@ class StrokeForces(
         return namespace(*total).stack(total)
 
     def inputs(self, model: Model, now: Instant) -> list[LawInputs]:
-        """What every law sees."""
         x, v = stroke(self.strokes, now.motion)
         xp = namespace(v)
         u = self.control(model, now)
@@ -171,7 +170,6 @@ class StrokeForces(
         ]
 
     def outputs(self, inputs: list[LawInputs]) -> list[LawOutputs]:
-        """What every law answers."""
         return [law.outputs(part) for law, part in zip(self.laws, inputs, strict=True)]
 
     def evaluated(self, inputs: list[LawInputs], outputs: list[LawOutputs]) -> dict[str, Array]:
@@ -203,7 +201,7 @@ class StrokeForces(
         return values | {"delivered": delivered, "stored": stored, "lost": lost}
 
     def force(self, model: Model, now: Instant) -> Array:
-        """Forces that act to increase the strokes, (e,)."""
+        """Forces, positive if they extend the strokes, (e,)."""
         inputs = self.inputs(model, now)
         return self.evaluated(inputs, self.outputs(inputs))["force"]
 
@@ -269,11 +267,11 @@ class StrokeForces(
     # --- strokes that can be locked ---------------------------------------------------
     @property
     def holds(self) -> bool:
-        """Can it lock strokes as constraints? Static."""
+        """Whether it can lock strokes as constraints (static)."""
         return any(law.holds for law in self.laws)
 
     def latched(self, now: Instant) -> Array:
-        """One for every stroke that is locked, (e,)."""
+        """One for every locked stroke, (e,)."""
         states = self.states(now)
         parts = [
             z[0] if law.holds else np.zeros(count)
@@ -282,13 +280,12 @@ class StrokeForces(
         return namespace(*parts).concatenate(parts)
 
     def can_hold(self) -> np.ndarray:
-        """Indices of the PTOs with a latch."""
         holds = [law.holds for law, n in zip(self.laws, self.counts, strict=True) for _ in range(n)]
         return np.flatnonzero(holds)
 
     @property
     def sticks(self) -> bool:
-        """Can strokes stick by friction, so that `resolved` decides which do? Static."""
+        """Whether strokes can stick by friction, as decided by `resolved` (static)."""
         return any(law.sticks for law in self.laws)
 
     def can_stick(self) -> np.ndarray:
@@ -296,7 +293,7 @@ class StrokeForces(
         return np.repeat([float(law.sticks) for law in self.laws], self.counts)
 
     def resolved(self, model: Model, now: Instant) -> Array:
-        """States after one round of deciding which strokes stick."""
+        """States after one round of the stick decision."""
         parts = list(zip(self.laws, self.inputs(model, now), strict=True))
         worst = [law.overload(inputs) for law, inputs in parts]
         xp = namespace(*worst)
@@ -350,8 +347,10 @@ class StrokeForces(
     def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         springs, joints = self.with_role("spring"), self.with_role("joint_force")
         dofs = [dof for i in joints if (dof := self.strokes.dof_of(i)) is not None]
-        moment = ["N m" if layout.dofs[k].turns else "N" for k in dofs]
-        unit = ["rad" if self.turns[i] else "m" for i in self.ptos]
+        joint_turns = [layout.dofs[k].turns for k in dofs]
+        pto_turns = [self.turns[i] for i in self.ptos]
+        moment = ["N m" if turns else "N" for turns in joint_turns]
+        unit = ["rad" if turns else "m" for turns in pto_turns]
 
         def names(rows: Iterable[int]) -> list[str]:
             return [self.names[i] for i in rows]
@@ -366,8 +365,10 @@ class StrokeForces(
                 "joint coordinate the force acts on",
             ),
             "joint_element_unit": ("joint_element", moment, "unit of the force"),
+            "joint_element_turns": ("joint_element", joint_turns, "the coordinate is an angle"),
             "pto": ("pto", names(self.ptos), "power take-off"),
             "pto_unit": ("pto", unit, "unit of the stroke"),
+            "pto_turns": ("pto", pto_turns, "the stroke is an angle"),
         }
 
 
@@ -395,24 +396,24 @@ NO_STROKES = StrokeForces(
 
 
 def stroke_forces(model: Model) -> StrokeForces:
-    """The force elements of a model that act on strokes."""
+    """Force elements of a model that act on strokes."""
     return model.effect(StrokeForces) or NO_STROKES
 
 
 def latching_forces(model: Model) -> StrokeForces | None:
-    """The same where they can lock strokes, else None."""
+    """Stroke forces if they can lock strokes, else None."""
     forces = stroke_forces(model)
     return forces if forces.holds else None
 
 
 def element_forces(model: Model, now: Instant) -> Array:
-    """Forces of all elements that act to increase their strokes, (e,)."""
+    """Forces of all elements, positive if they extend their strokes, (e,)."""
     forces = stroke_forces(model)
     return forces.force(model, now) if forces.names else namespace(now.motion.pose.p).zeros(0)
 
 
 def with_control(model: Model, signals: dict[int, Callable[[Array], Array]]) -> Model:
-    """The model with actuators u of some elements given by compiled signals, by number."""
+    """The model with compiled signals for the actuators of some elements, by number."""
     forces = stroke_forces(model)
     chosen = tuple(signals.get(i, signal) for i, signal in enumerate(forces.signals))
     return model.with_effect(replace(forces, signals=chosen))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakValueDictionary
@@ -22,10 +23,11 @@ from swelltree.model.capabilities import (
 from swelltree.model.effect import Coordinate, Instant, LinearForm, Loads
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model, Pose
+from swelltree.model.own_functions import where_of
 from swelltree.multibody.kinematics import Motion, displacement, heading_axes
 from swelltree.pto.actuators.actuators import stroke
 from swelltree.pto.actuators.forces import stroke_forces
-from swelltree.pto.controllers.law_checks import LawQuery, plain_values, where_of
+from swelltree.pto.controllers.law_checks import LawQuery, plain_values
 
 if TYPE_CHECKING:
     from swelltree.multibody.layout import Layout
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 
 STEP = 1e-6  # of the size of the argument, at least of one
+ROUNDING = 1e-6  # of the time between samples: a sample so near is the one that is taken
 
 
 def called_back(
@@ -94,17 +97,17 @@ class CompiledController:
 
     @property
     def held(self) -> int:
-        """Numbers that are held between samples: u, and its slope where it ramps."""
+        """Number of held values: u, and its slope where it ramps."""
         return 0 if self.sample_time is None else len(self.drives) * (2 if self.ramps else 1)
 
     @property
     def size(self) -> int:
-        """Internal states: those of the law; if sampled, what is held and the number of samples."""
+        """Internal states: those of the law; if sampled, what is held and the next sample time."""
         return len(self.states) + (0 if self.sample_time is None else self.held + 1)
 
     @property
     def event_count(self) -> int:
-        """The next sample, or either side of every surface."""
+        """Number of events: the next sample, or both sides of every surface."""
         return 2 * self.n_surfaces if self.sample_time is None else 1
 
 
@@ -192,8 +195,26 @@ class PlainLaw:
         """Reject a law that answers a question of the run otherwise than it did then."""
         self.requested.check(self.name, self.function, self.count)
 
+    def rehearsed(self, measures: int, rest: Sequence[float] = ()) -> PlainLaw:
+        """This law, rejected if it has a memory, before any study uses it.
+
+        It is asked about motions of one centimetre to ten metres. What it cannot answer is left to
+        the runs, whose motions are real.
+
+        Args:
+            measures: number of measured channels.
+            rest: gains and states, which follow them.
+        """
+        draw = np.random.default_rng(0)
+        with np.errstate(all="ignore"):
+            for k, t in enumerate(np.linspace(0.0, 10.0, 2 * LawQuery.MANY)):
+                y = 10.0 ** (k % 4 - 2) * draw.normal(size=measures)
+                with contextlib.suppress(SwelltreeError):
+                    self.values(t, np.concatenate([y, rest]))
+            self.check_memory()
+        return self
+
     def called(self, t: Array, y: Array) -> np.ndarray:
-        """The same from inside a program, which cannot raise: errors are reported afterwards."""
         try:
             return self.values(t, y)
         except SwelltreeError as error:
@@ -237,7 +258,7 @@ class Controllers(
         return {"control_state": ("control_state", names, "state of a controller")} if names else {}
 
     def parts(self, internal: InternalState) -> list[Array]:
-        """Internal states of each controller: of its law, held values, number of samples."""
+        """Internal states of each controller: of its law, held values, next sample time."""
         flat, out, first = internal.elements.get(self.kind), [], 0
         flat = self.internal_start() if flat is None else flat
         for controller in self.controllers:
@@ -261,13 +282,16 @@ class Controllers(
         return "a controller acts" if self.controllers else ""
 
     def linear_form(self, model: Model, now: Instant) -> LinearForm:
-        held = (c.name for c in self.controllers if c.sample_time is not None)
-        return LinearForm(
-            notes=tuple(
-                f"Controller '{name}' is sampled: its force is held as before its first sample."
-                for name in held
-            )
-        )
+        notes = []
+        for controller in self.controllers:
+            if controller.sample_time is not None:
+                how = "is sampled: its force is held as before its first sample"
+            elif controller.n_surfaces:
+                how = "jumps at surfaces: its states are held as at the start"
+            else:
+                continue
+            notes.append(f"Controller '{controller.name}' {how}.")
+        return LinearForm(notes=tuple(notes))
 
     # --- the sea ----------------------------------------------------------------------------
     @property
@@ -308,7 +332,7 @@ class Controllers(
 
     def next_sample(self, internal: InternalState) -> Array | None:
         times = [
-            controller.sample_time * x[-1]
+            x[-1]
             for controller, x in zip(self.controllers, self.parts(internal), strict=True)
             if controller.sample_time is not None
         ]
@@ -318,11 +342,7 @@ class Controllers(
         values = []
         for controller, x in zip(self.controllers, self.parts(now.internal), strict=True):
             if controller.sample_time is not None:
-                due = controller.sample_time * x[-1]
-                xp = namespace(due, now.t)
-                # a product that is fused with the difference is not rounded: its sign may be wrong
-                left = xp.where(now.t > due, xp.minimum(due - now.t, 0.0), due - now.t)
-                values.append(xp.where(now.t == due, 0.0, left)[None])
+                values.append(x[-1:] - now.t)
             elif controller.surfaces is not None:
                 requested = requested_from(model, now, controller, x)
                 xp = namespace(requested)
@@ -369,12 +389,10 @@ def control_of(model: Model) -> Controllers:
 
 
 def controllers_of(model: Model) -> tuple[CompiledController, ...]:
-    """The controllers of a model."""
     return control_of(model).controllers
 
 
 def with_controller(model: Model, controller: CompiledController) -> Model:
-    """The model with one more controller."""
     effect = control_of(model)
     return model.with_effect(replace(effect, controllers=(*effect.controllers, controller)))
 
@@ -470,7 +488,7 @@ def held_force(controller: CompiledController, t: Array, x: Array) -> Array:
     u = x[n : n + p]
     if controller.ramps:
         assert controller.sample_time is not None
-        u = u + x[n + p : n + 2 * p] * (t - controller.sample_time * (x[-1] - 1.0))
+        u = u + x[n + p : n + 2 * p] * (t - x[-1] + controller.sample_time)
     return u
 
 
@@ -479,5 +497,8 @@ def after_event(model: Model, now: Instant, controller: CompiledController, x: A
     row = answer(model, now, controller, x)
     if controller.sample_time is None:
         return row[len(controller.drives) :]
-    held = controller.held
-    return namespace(row, x).concatenate([row[held:], row[:held], x[-1:] + 1.0])
+    held, xp = controller.held, namespace(row, x)
+    # the next multiple after now: the time between samples may have been changed since the last
+    number = xp.floor(now.t / controller.sample_time + ROUNDING) + 1.0
+    due = xp.reshape(controller.sample_time * number, (1,))
+    return xp.concatenate([row[held:], row[:held], due])

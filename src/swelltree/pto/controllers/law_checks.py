@@ -2,47 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
-import traceback
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit import Array, Numbers, Tree
+from swelltree.jit import Array, Numbers
+from swelltree.model.own_functions import TRACED, innermost, untraceable, where_of
 
-TRACED = "Use jax.numpy and where in place of numpy and if: jnp.where(condition, a, b)"
 PLAIN = f"{TRACED}, or give the controller plain=True."
-
-
-def where_of(law: Callable[..., Array], error: BaseException | None = None) -> str:
-    """Name, file and line of a law; the line of an error where it is inside of the law."""
-    wrapped: Tree = law
-    while hasattr(wrapped, "function"):
-        wrapped = wrapped.function
-    function = inspect.unwrap(wrapped)
-    name = getattr(function, "__qualname__", type(function).__name__)
-    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
-    if code is None:
-        return f"law '{name}'"
-    line = code.co_firstlineno
-    for frame in traceback.extract_tb(None if error is None else error.__traceback__):
-        if frame.filename == code.co_filename:
-            line = frame.lineno or line
-    return f"law '{name}' ({Path(code.co_filename).name}, line {line})"
-
-
-def untraceable() -> tuple[type[Exception], ...]:
-    """Errors of code that asks for numbers while it is traced."""
-    from swelltree.jit import jax
-
-    return (
-        jax.errors.TracerArrayConversionError,
-        jax.errors.TracerBoolConversionError,
-        jax.errors.ConcretizationTypeError,
-        jax.errors.TracerIntegerConversionError,
-    )
 
 
 def check_law(name: str, law: Callable[..., Array], measures: int, drives: int) -> None:
@@ -121,6 +89,9 @@ MEMORY = (
     "sample_time=... for a sampled law or surfaces=... for a law that jumps"
 )
 
+# found to have a memory: they may answer alike ever after, as one that waits for a later time
+WITH_MEMORY: dict[Callable[..., object], str] = {}
+
 
 class LawQuery:
     """Questions to a plain law and its answers, spread over a run, to be asked again after it."""
@@ -130,11 +101,9 @@ class LawQuery:
 
     def __init__(self) -> None:
         self.faults: list[str] = []  # what went wrong in a call from a program
-        self.memory = ""  # how the law was found to have a memory, which may say nothing later
         self.forget()
 
     def forget(self) -> None:
-        """No question yet."""
         self.stored: list[tuple[float, np.ndarray, np.ndarray]] = []
         self.stride, self.number = 1, 0
 
@@ -149,9 +118,6 @@ class LawQuery:
     def check(self, name: str, law: Callable[[float, np.ndarray], Numbers], count: int) -> None:
         """Ask all again, the last first, and reject other answers; then forget them.
 
-        A law that was found to have a memory stays rejected: it may never change again, as one
-        that waits for a later time, and then its answers repeat.
-
         Args:
             name: of the controller.
             law: u(t, y).
@@ -162,14 +128,14 @@ class LawQuery:
         for t, y, before in stored:
             again = plain_values(name, law, count, np.asarray(t), y)
             if not np.allclose(again, before, rtol=1e-9, atol=1e-12):
-                self.memory = (
-                    f"controller '{name}': {where_of(law)} gave {before.tolist()} at t = {t:.6g} s "
-                    f"with y = {np.round(y, 6).tolist()}, and {again.tolist()} when asked the same "
-                    f"again. {MEMORY}."
+                WITH_MEMORY[innermost(law)] = (
+                    f"{where_of(law)} gave {before.tolist()} at t = {t:.6g} s with y = "
+                    f"{np.round(y, 6).tolist()}, and {again.tolist()} when asked the same again. "
+                    f"{MEMORY}."
                 )
                 break
-        if self.memory:
-            raise SwelltreeError(self.memory)
+        if memory := WITH_MEMORY.get(innermost(law)):
+            raise SwelltreeError(f"controller '{name}': {memory}")
 
 
 def _short(error: BaseException) -> str:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.jit import Array, jax, namespace
+from swelltree.model.own_functions import where_of
 from swelltree.pto.controllers.controllers import PlainLaw, control_of, requested_from
-from swelltree.pto.controllers.law_checks import where_of
 
 if TYPE_CHECKING:
     from swelltree.model.effect import Instant

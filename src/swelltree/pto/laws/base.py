@@ -34,7 +34,6 @@ class LawInputs:
         return xp.clip(force, -self.bound - self.spring, self.bound - self.spring)
 
     def reduced(self, force: Array) -> Array:
-        """The same of a device that can do so only by a smaller force of its own."""
         if self.bound is None:
             return force
         xp = namespace(force, self.bound)
@@ -72,6 +71,7 @@ class Law:
     sticks: ClassVar[bool] = False  # its hold is friction: `resolved` says who holds after events
     is_damper: ClassVar[bool] = False  # a force against the rate, and no law of its own
     described: ClassVar[dict[str, str]] = {}  # numbers that the description calls otherwise
+    direct: ClassVar[tuple[str, ...]] = ()  # see `HasParameters`
     linear: ClassVar[str] = ""  # what linear studies take in its place; empty: its own slope
 
     def is_linear(self, k: int) -> bool:
@@ -79,7 +79,6 @@ class Law:
         return not self.linear
 
     def is_lossless(self, k: int) -> bool:
-        """Is all that one of its PTOs absorbs delivered?"""
         return False
 
     def start(self) -> Array:
@@ -91,7 +90,6 @@ class Law:
         return inputs.z
 
     def outputs(self, inputs: LawInputs) -> LawOutputs:
-        """Force, energies and rates."""
         raise NotImplementedError
 
     def event_values(self, inputs: LawInputs) -> Array:
@@ -134,6 +132,7 @@ class Damper(Law):
     efficiency: Array
 
     is_damper: ClassVar[bool] = True
+    direct: ClassVar[tuple[str, ...]] = ("damping", "efficiency")
 
     def is_lossless(self, k: int) -> bool:
         return float(self.efficiency[k]) == 1.0
@@ -155,6 +154,7 @@ class FrictionDamper(Law):
     efficiency: Array
 
     is_damper: ClassVar[bool] = True
+    direct: ClassVar[tuple[str, ...]] = ("damping", "friction", "friction_velocity", "efficiency")
     linear: ClassVar[str] = (
         "its dry friction counts as a damper of slope friction / friction_velocity, as at rest"
     )
@@ -193,6 +193,8 @@ class Generator(Law):
     map_force: Array  # (m,)
     map_speed: Array  # (n,)
     map_efficiency: Array  # (m, n)
+
+    direct: ClassVar[tuple[str, ...]] = ("damping",)
 
     def start(self) -> Array:
         return namespace(self.damping).zeros((0, 1))

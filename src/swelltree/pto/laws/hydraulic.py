@@ -41,6 +41,14 @@ class Hydraulic(Law):
     smoothing_velocity: Array
 
     states: ClassVar[int] = 2
+    direct: ClassVar[tuple[str, ...]] = (
+        "piston_area",
+        "motor_flow",
+        "motor_gain",
+        "efficiency",
+        "valve_resistance",
+        "smoothing_velocity",
+    )
     linear: ClassVar[str] = (
         "its valves count as a damper of slope A (p_high - p_low) / smoothing_velocity, as at rest"
     )
@@ -88,7 +96,6 @@ class Hydraulic(Law):
         return pressure, (pressure * (self.gas_volume - oil) - unloaded) / (self.gamma - 1.0)
 
     def low_side(self, oil: Array) -> tuple[Array, Array]:
-        """The same for the low side; a reservoir keeps its pressure."""
         xp = namespace(oil)
         added = oil - self.low_oil
         is_gas = self.low_gas_volume < 1e29
@@ -116,6 +123,7 @@ class Rectifier(Law):
     efficiency: Array
 
     states: ClassVar[int] = 1
+    direct: ClassVar[tuple[str, ...]] = ("ratio", "inertia", "friction", "efficiency")
     linear: ClassVar[str] = (
         "its clutches count as engaged about standstill if the flywheel rests, else as free"
     )

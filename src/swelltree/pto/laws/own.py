@@ -48,6 +48,7 @@ class PtoLaw(Law):
 
     states: ClassVar[int] = 0
     begin: ClassVar[tuple[float, ...]] = ()  # states at the start; zeros if not given
+    linear: ClassVar[str] = "its events are left out, and a lock counts as open"
 
     def force(self, now: LawInputs) -> Array:
         """Force that acts to increase the stroke [N, N m]."""
@@ -66,6 +67,9 @@ class PtoLaw(Law):
         return 0.0 * now.v
 
     # --- as all laws ---------------------------------------------------------------------
+    def is_linear(self, k: int) -> bool:
+        return not self.events
+
     def start(self) -> Array:
         begin = self.begin or (0.0,) * self.states
         return np.array(begin, dtype=float).reshape(self.states, 1)

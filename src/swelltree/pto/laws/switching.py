@@ -32,6 +32,15 @@ class Switching(Law):
     driven: Array  # one where a controller ends the mode
 
     states: ClassVar[int] = 3
+    direct: ClassVar[tuple[str, ...]] = (
+        "damping",
+        "friction",
+        "friction_velocity",
+        "efficiency",
+        "duration",
+        "release_force",
+        "rearm",
+    )
     events: ClassVar[int] = 4
 
     def start(self) -> Array:
@@ -126,14 +135,19 @@ class Sticking(Law):
 
     damping: Array
     friction: Array
-    static_friction: Array  # not less than friction
+    static_friction: Array  # what counts is the larger of it and friction
     efficiency: Array
 
     states: ClassVar[int] = 2
+    direct: ClassVar[tuple[str, ...]] = ("damping", "static_friction", "efficiency")
     events: ClassVar[int] = 2
     holds: ClassVar[bool] = True
     sticks: ClassVar[bool] = True
     linear: ClassVar[str] = "its dry friction is left out"
+
+    def breakaway(self) -> Array:
+        xp = namespace(self.friction, self.static_friction)
+        return xp.maximum(self.friction, self.static_friction)
 
     def start(self) -> Array:
         none = 0.0 * self.damping
@@ -148,7 +162,7 @@ class Sticking(Law):
         xp = namespace(inputs.v)
         stuck, direction = inputs.z
         assert inputs.hold is not None
-        room = self.static_friction - xp.abs(inputs.hold)
+        room = self.breakaway() - xp.abs(inputs.hold)
         moving = direction * inputs.v + PASSED
         # a value that is not positive is asleep
         return xp.stack(
@@ -181,16 +195,16 @@ class Sticking(Law):
 
     # --- where steps are fixed, its force is an unknown of each step ------------------------
     def held(self, z: Array) -> Array:
-        """The force of friction that states (2, e) stand for."""
+        """Friction force that states (2, e) represent."""
         return -self.friction * z[1]
 
     def limit(self, z: Array) -> Array:
-        """What friction can hold in the step that leaves such states."""
+        """Maximum friction in the step that leads to these states."""
         xp = namespace(z)
-        return xp.where((z[0] > 0.5) | (z[1] == 0.0), self.static_friction, self.friction)
+        return xp.where((z[0] > 0.5) | (z[1] == 0.0), self.breakaway(), self.friction)
 
     def holding(self, force: Array, limit: Array) -> Array:
-        """States of a force of friction that was found within its limit, (2, e)."""
+        """States of a friction force within its limit, (2, e)."""
         xp = namespace(force)
         stuck = xp.where(xp.abs(force) < (1.0 - INSIDE) * limit, 1.0, 0.0)
         return xp.stack([stuck, -force / self.friction])
@@ -198,5 +212,5 @@ class Sticking(Law):
     def overload(self, inputs: LawInputs) -> Array:
         xp = namespace(inputs.v)
         assert inputs.hold is not None
-        limit = xp.maximum(self.static_friction, 1e-300)
+        limit = xp.maximum(self.breakaway(), 1e-300)
         return xp.where(inputs.z[0] > 0.5, xp.abs(inputs.hold) / limit, 0.0)

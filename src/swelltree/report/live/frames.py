@@ -45,17 +45,17 @@ class Frames:
         return units[-1 if turns else 0].strip()
 
     def sample(self) -> None:
-        """Take a row of the traces."""
+        """Append a row of the traces."""
         row = [number(self.run[name]) for name in self.traces]
         self._rows = [*self._rows[-MOST_ROWS:], [round(self.run.time, 6), *row]]
 
     def begin_again(self) -> None:
-        """The run is at its start again."""
+        """Reset to the start of the run."""
         self._rows, self._anew = [], True
         self._first = self._energy()
 
     def now(self) -> NamedValues:
-        """All that has to be drawn, and what the traces were since the last time."""
+        """Everything to draw, and new rows of the traces."""
         run = self.run
         place = np.concatenate([run["position"][:, :3], run["quaternion"]], axis=1)
         frame: NamedValues = {
@@ -82,7 +82,7 @@ class Frames:
         return np.array([self.run[name].sum() if name in self.run else 0.0 for name in names])
 
     def _energy_terms(self) -> NamedValues:
-        """What became of the energy since the start [J]."""
+        """Energy balance since the start [J]."""
         run = self.run
         if "work" not in run:
             return {}
@@ -99,13 +99,13 @@ class Frames:
 
 
 def merged(before: NamedValues, after: NamedValues) -> NamedValues:
-    """Two frames as one: the later one, with the rows of both and the sea that was sent last."""
+    """Two frames merged: the later one, with the rows of both and the latest sea."""
     rows = [] if after.get("anew") else before.get("rows", [])
     return before | after | {"rows": [*rows, *after["rows"]][-MOST_ROWS:]}
 
 
 def segment_tension(run: SteppedRun) -> np.ndarray:
-    """Tension of segments (line, segment) [N]; catenaries know it at their nodes."""
+    """Tension of segments (line, segment) [N]; for catenaries from their nodes."""
     if "line_node_tension" not in run:
         return run["line_tension"]
     at_nodes = run["line_node_tension"]
@@ -117,10 +117,9 @@ def segment_tension(run: SteppedRun) -> np.ndarray:
 
 
 def number(value: float) -> float | None:
-    """A number as JSON knows it."""
+    """A number for JSON."""
     return float(f"{float(value):.7g}") if np.isfinite(value) else None
 
 
 def numbers(values: np.ndarray) -> list[float | None]:
-    """All numbers of an array in a row."""
     return [number(x) for x in np.asarray(values, float).reshape(-1)]

@@ -64,7 +64,7 @@ def live_page(moment: xr.Dataset, names: list[str], channels: list[str], title: 
 
 
 def script_rule() -> str:
-    """What the browser may run: the viewer and the script of the live view, by their hashes."""
+    """Content security policy: hashes of the viewer and the live script."""
     hashes = []
     for name in ("viewer.min.js", "live.js"):
         digest = hashlib.sha256(web_file(name).encode()).digest()

@@ -71,11 +71,11 @@ class Running:
         return self._thread.is_alive()
 
     def join(self, seconds: float) -> None:
-        """Wait for its end, no longer than that."""
+        """Wait for the end of the run with a timeout."""
         self._thread.join(seconds)
 
     def ask(self, wish: object) -> None:
-        """Something that a page wants; done between two steps, ignored where too much waits."""
+        """Queue a request of a page for the next step; ignored if the queue is full."""
         with contextlib.suppress(queue.Full):
             self._asked.put_nowait(wish)
         self._woken.set()
@@ -121,7 +121,7 @@ class Running:
         self._steps = [*self._steps[-40:], (now, self.run.time)]
 
     def _obey(self) -> bool:
-        """Do all that was asked for since the last step; was there anything?"""
+        """Apply queued requests; returns whether there were any."""
         wishes = []
         self._woken.clear()
         while not self._asked.empty():
@@ -140,7 +140,7 @@ class Running:
             self.message = said(error)
 
     def _do(self, wish: object) -> dict[str, float]:
-        """One wish; values of sliders are collected."""
+        """Apply one request; slider values are collected."""
         if not isinstance(wish, dict) or not isinstance(wish.get("set", {}), dict):
             raise SwelltreeError("a page sent an invalid message.")
         names = [*wish.get("set", {}), wish.get("add", ""), wish.get("trace", "")]
@@ -171,7 +171,7 @@ class Running:
         return moved
 
     def _reset(self) -> None:
-        """Back to the start; what is held is let go, other numbers stay."""
+        """Restart the run; held values are released, changed parameters stay."""
         self.run.reset()
         self._given_forces, self._steps = {}, []
         of_forces = [name for name in self.values if name.startswith(FORCES)]
@@ -190,7 +190,7 @@ class Running:
             self.message = warned
 
     def _change(self, numbers: dict[str, float]) -> str:
-        """Other numbers from now on; what is to be warned of."""
+        """Change parameters; returns warnings."""
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always", SwelltreeWarning)
             self.run.change(changes_of(self.run, numbers))
@@ -199,11 +199,11 @@ class Running:
 
     # --- what pages receive ----------------------------------------------------------------
     def names(self) -> list[str]:
-        """Of all numbers that can have a slider."""
+        """Names of all parameters that can have a slider."""
         return list(all_names(self.run))
 
     def message_to_pages(self) -> NamedValues:
-        """Where everything is now."""
+        """Present state of the run."""
         return self.frames.now() | {
             "sliders": [slider.as_text() for slider in self.sliders.values()],
             "values": dict(self.values),

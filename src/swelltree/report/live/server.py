@@ -38,7 +38,7 @@ PATIENCE = 10.0  # s that a browser may take to ask
 
 @runtime_checkable
 class Page(Protocol):
-    """What is used of a page that looks on."""
+    """Interface of a connected page."""
 
     def send(self, message: NamedValues) -> None: ...
 
@@ -93,7 +93,7 @@ class Server:
         self._loop.run_forever()
 
     def notify(self, message: NamedValues) -> None:
-        """Send a message to all pages; from any thread."""
+        """Send a message to all pages; thread-safe."""
         self._loop.call_soon_threadsafe(self._send, message)
 
     def _send(self, message: NamedValues) -> None:
@@ -102,7 +102,7 @@ class Server:
             page.send(message)
 
     def joined(self, page: Page) -> None:
-        """A page is there; it gets the latest messages."""
+        """Register a page and send it the latest messages."""
         self._pages.add(page)
         if self._last:
             page.send(self._last | {"anew": True})
@@ -129,7 +129,7 @@ class Server:
 
 
 class Bounded(tornado.httpserver.HTTPServer):
-    """A server with so many connections and no more, beside the sockets of pages."""
+    """A server with a maximum number of connections."""
 
     def handle_stream(self, stream: tornado.iostream.IOStream, address: tuple) -> None:
         if len(self._connections) >= MAX_CONNECTIONS:
@@ -139,13 +139,13 @@ class Bounded(tornado.httpserver.HTTPServer):
 
 
 class Allowance:
-    """How many messages a page may send: as many as in a second at once, then at a rate."""
+    """Rate limit of messages from a page."""
 
     def __init__(self, rate: float = MAX_RATE) -> None:
         self._rate, self._left, self._at = rate, rate, time.monotonic()
 
     def take(self) -> bool:
-        """May one more come?"""
+        """Whether another message is allowed."""
         now = time.monotonic()
         self._left = min(self._rate, self._left + (now - self._at) * self._rate)
         self._at = now
@@ -175,7 +175,7 @@ def _application(
             raise tornado.web.HTTPError(403)
 
     class Guarded(tornado.web.RequestHandler):
-        """Nothing is here, and it says so with all guards."""
+        """404 response with all security headers."""
 
         def set_default_headers(self) -> None:
             self.set_header("Server", "swelltree")
@@ -192,8 +192,6 @@ def _application(
             self.finish(f"{status_code}\n")
 
     class Page(Guarded):
-        """The page."""
-
         def get(self) -> None:
             self.set_header("Content-Type", "text/html; charset=utf-8")
             self.finish(content)
@@ -201,7 +199,7 @@ def _application(
         head = get
 
     class Socket(tornado.websocket.WebSocketHandler):
-        """Frames out, wishes in."""
+        """Sends frames and receives requests."""
 
         def prepare(self) -> None:
             refuse_strangers(self)
@@ -235,7 +233,7 @@ def _application(
             server.left(self)
 
         def send(self, message: NamedValues) -> None:
-            """Send a message; while the one before is on its way, messages wait and become one."""
+            """Send a message; messages during a transfer are merged."""
             self.waiting = merged(self.waiting, message) if self.waiting else message
             if not self.busy:
                 self.delivery = asyncio.ensure_future(self.deliver())

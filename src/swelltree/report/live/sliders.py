@@ -16,9 +16,8 @@ import numpy as np
 from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.describe.forces.elements import JointForce
-from swelltree.describe.paths import MESHED, number_at, number_paths
+from swelltree.describe.paths import MESHED, number_at, number_paths, stated_unit
 from swelltree.describe.pto.base import Pto
-from swelltree.describe.spec import help_of_arguments
 from swelltree.describe.values import DOFS, NamedValues
 from swelltree.model.capabilities import all_winches
 from swelltree.studies.time.stepped.commands import read_values
@@ -76,7 +75,7 @@ def chosen_sliders(run: SteppedRun, requested: Iterable[object] | None) -> dict[
 
 
 def usual(run: SteppedRun) -> Iterator[str]:
-    """Height, period and seed of the sea; PTOs, gains, lengths of lines, speeds of winches."""
+    """Height, period and seed of the sea; PTOs, gains, line lengths, winch speeds."""
     names = list(all_names(run))
     yield from (f"{SEA}{key}" for key in OF_SEAS if f"{SEA}{key}" in names)
     for table, quantities in OF_TABLES.items():
@@ -90,7 +89,7 @@ def usual(run: SteppedRun) -> Iterator[str]:
 
 
 def all_names(run: SteppedRun) -> Iterator[str]:
-    """Names of all numbers that can be moved: of the sea, of the description, what is held."""
+    """Names of all adjustable parameters: of the sea, of the description, held values."""
     yield from (f"{SEA}{path}" for path in _numbers_below(run.sea))
     system: System | None = run.model.described.specified
     if system is not None:
@@ -106,7 +105,7 @@ def _places(shape: tuple[int, ...]) -> list[str]:
 
 
 def _numbers_below(item: object, path: str = "") -> Iterator[str]:
-    """Paths of the numbers of a sea."""
+    """Paths of the parameters of a sea."""
     if is_dataclass(item):
         for field in fields(item):
             below = f"{path}.{field.name}" if path else field.name
@@ -116,7 +115,7 @@ def _numbers_below(item: object, path: str = "") -> Iterator[str]:
 
 
 def read_slider(run: SteppedRun, text: str) -> Slider:
-    """A slider from "name" or "name=low:high"."""
+    """Parse a slider from "name" or "name=low:high"."""
     name, _, ends = text.partition("=")
     value = value_of(run, name)
     low, high = _ends(text, ends) if ends else _usual_ends(run, name, value)
@@ -126,7 +125,7 @@ def read_slider(run: SteppedRun, text: str) -> Slider:
 
 
 def unit_of(run: SteppedRun, name: str) -> str:
-    """Unit of a number, from the documentation of its field; empty where that gives none."""
+    """Unit of a parameter, from the documentation of its field; empty if it has none."""
     system: System | None = run.model.described.specified
     table, *keys = _split(name)[0].split(".")
     if name.startswith(FORCES):
@@ -134,26 +133,14 @@ def unit_of(run: SteppedRun, name: str) -> str:
             return "m/s"
         turns = system is not None and _acts_on_rotation(system, keys[0])
         return "N m" if turns else "N"
-    item: object = run.sea
-    if table != SEA[:-1]:
-        rows = getattr(system, table, None)
-        if isinstance(rows, tuple):
-            item = next((row for row in rows if getattr(row, "name", None) == keys[0]), None)
-            keys = keys[1:]
-        else:
-            item = rows
-    while len(keys) > 1 and is_dataclass(getattr(item, keys[0], None)):
-        item, keys = getattr(item, keys[0]), keys[1:]
-    if item is None or not keys:
-        return ""
-    found = re.search(r"\[([^\]]+)\]", help_of_arguments(type(item)).get(keys[0], ""))
-    units = found[1].split(", ") if found else []
+    of_sea = table == SEA[:-1]
+    text = stated_unit(run.sea if of_sea else system, keys if of_sea else [table, *keys])
+    units = text.split(", ") if text else []
     if units and keys[-1] in DOFS:  # of translations first, of rotations last
         return units[0 if DOFS.index(keys[-1]) < 3 else -1]
     if len(units) != 2:
         return units[0] if len(units) == 1 else ""
-    label = getattr(item, "name", "")
-    return units[int(system is not None and _acts_on_rotation(system, label))]
+    return units[int(system is not None and _acts_on_rotation(system, keys[0]))]
 
 
 def _acts_on_rotation(system: System, name: str) -> bool:
@@ -165,7 +152,7 @@ def _acts_on_rotation(system: System, name: str) -> bool:
 
 
 def value_of(run: SteppedRun, name: str) -> float:
-    """The number that a name has now."""
+    """Present value of a parameter."""
     if name.startswith(FORCES):
         return _prescribed_force(run, name.removeprefix(FORCES))
     path, place = _split(name)
@@ -205,7 +192,7 @@ def _split(name: str) -> tuple[str, tuple[int, ...]]:
 
 
 def changes_of(run: SteppedRun, moved: dict[str, float]) -> NamedValues:
-    """Values of sliders as `SteppedRun.change` takes them; places go into their rows."""
+    """Slider values as arguments of `SteppedRun.change`."""
     changes: NamedValues = {}
     for name, value in moved.items():
         path, place = _split(name)
@@ -248,7 +235,7 @@ def _usual_ends(run: SteppedRun, name: str, value: float) -> tuple[float, float]
 
 
 def _most(run: SteppedRun, name: str) -> float:
-    """Largest speed of a winch [m/s], or force of a PTO [N, N m], that a slider offers."""
+    """Maximum winch speed [m/s] or PTO force [N, N m] of a slider."""
     for part in all_winches(run.model):
         if name in part.names:
             limit = float(part.max_speed[part.names.index(name)])

@@ -36,7 +36,6 @@ class Live:
 
     @property
     def url(self) -> str:
-        """Address of the page, with its token."""
         return self._server.url
 
     @property
@@ -45,12 +44,11 @@ class Live:
         return self._running.run.time
 
     def close(self) -> None:
-        """Stop the run and the server."""
         self._running.stop()
         self._server.close()
 
     def wait(self) -> None:
-        """Go on until the keyboard says stop."""
+        """Block until the keyboard interrupts."""
         try:
             while self._running.alive:
                 self._running.join(0.5)
@@ -61,7 +59,7 @@ class Live:
         return f"<live view at {self.url}>"
 
     def _repr_html_(self) -> str:
-        """The view in a frame, as a notebook shows it, and its address for a page of its own."""
+        """Embedded view for notebooks, and its address."""
         name = escape(f"live view of {self._title}")
         return (
             f'<iframe src="{self.url}" title="{name}" width="100%" height="{FRAME}" '
@@ -107,7 +105,6 @@ def live(
         ) from None
     if not 0.0 < speed <= FASTEST:
         raise SwelltreeError(f"speed {shown(speed)} must lie above zero, up to {FASTEST:g}.")
-    _ = model.described.compiled if model.described.again else None  # which changes begin from
     options.setdefault("keep", MAX_SAMPLES)
     run = stepper(model, sea, **options)
     moved = chosen_sliders(run, sliders)

@@ -100,7 +100,7 @@ Panel = tuple[str, str, list[tuple[str, np.ndarray]]]
 
 
 def _rao_panels(dataset: xr.Dataset) -> list[Panel]:
-    """DOFs of bodies, joints and capture widths that are not zero: title, unit, curves."""
+    """Nonzero responses of bodies, joints and capture widths: title, unit, curves."""
     motion = np.abs(dataset["rao"].transpose("omega", "body", "dof").values)
     bodies = [str(name) for name in dataset["body"].values]
     panels: list[Panel] = []
@@ -196,7 +196,7 @@ def hydro(
 def _fit_of_model(
     model: Model, dof: str, moving: str, omega: np.ndarray, time: np.ndarray
 ) -> tuple[str, tuple[np.ndarray, ...]]:
-    """Label, and added mass, damping and kernel of the radiation memory that a model uses."""
+    """Label, added mass, damping and kernel of the radiation memory of a model."""
     from scipy.linalg import expm
 
     from swelltree.hydro.linear.radiation import fitted_memory
@@ -224,7 +224,7 @@ def _fit_of_model(
 
 
 def _residuals(ax: Axes, rows: xr.Dataset, dof: str, names: list[str]) -> None:
-    """How much the data of a degree of freedom contradict themselves, by frequency."""
+    """Residuals of the data of one DOF by frequency."""
     for n, name in enumerate(names):
         values = 100.0 * rows[name].sel(influenced_dof=dof).values
         ax.plot(rows["omega"], values, style(n), color=color(n), marker="o", markersize=3.2)

@@ -22,10 +22,10 @@ from swelltree.report.plots.style import (
     short,
     style,
 )
-from swelltree.report.units import prefixed, readable
 from swelltree.results.displacement import motion_name, unwrapped
 from swelltree.results.energy import energy_scale
 from swelltree.results.line_ranges import line_ranges as ranges_of
+from swelltree.results.units import prefixed, readable
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -147,7 +147,7 @@ def motion(dataset: xr.Dataset) -> Figure:
     """
     time = dataset["time"].values
     moved = motions(dataset)
-    turning = dataset["coordinate_unit"].values == "rad"
+    turning = dataset["coordinate_turns"].values
     loose = without_free(dataset["coordinate"].values)
     sliding = any(not turning[k] for k in loose)
     fig, axes = figure(4, 2, 9.6, 9.2)
@@ -202,7 +202,7 @@ def motions(dataset: xr.Dataset) -> np.ndarray:
 
 
 def without_free(labels: Iterable[object]) -> list[int]:
-    """Coordinates that are not those of a joint with six DOFs: these are body motions."""
+    """Coordinates except those of joints with six DOFs, which are body motions."""
     joints = [str(label).split("__")[0] for label in labels]
     return [k for k, joint in enumerate(joints) if joints.count(joint) < 6]
 
@@ -259,7 +259,7 @@ def sea(dataset: xr.Dataset) -> Figure:
     angles = [
         k
         for k in without_free(dataset["coordinate"].values)
-        if dataset["coordinate_unit"].values[k] == "rad"
+        if dataset["coordinate_turns"].values[k]
     ][:MOST_LINES]
     rows = ["elevation"] + ["angles"] * bool(angles) + ["power"] * ("absorbed_power" in dataset)
     fig, axes = figure(len(rows), 1, 9.6, 0.6 + 2.0 * len(rows))

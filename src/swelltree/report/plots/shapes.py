@@ -20,7 +20,7 @@ from swelltree.report.plots.style import (
     short,
 )
 from swelltree.report.scene import drawing_of, segment_tension
-from swelltree.report.units import prefixed
+from swelltree.results.units import prefixed
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -132,7 +132,7 @@ def mode(dataset: xr.Dataset, number: int = 1, view: str = "xz") -> Figure:
 
 
 def _hull(points: np.ndarray) -> np.ndarray:
-    """Closed outline of points of a plane."""
+    """Convex hull of points of a plane."""
     from scipy.spatial import ConvexHull, QhullError
 
     try:
@@ -256,6 +256,6 @@ def free_surface(dataset: xr.Dataset, time: float | None = None) -> Figure:
 
 
 def _triangles(now: xr.Dataset, name: str) -> np.ndarray:
-    """Of one time; a mesh that changes has room to spare."""
+    """Triangles at one time; padding of a changing mesh removed."""
     faces = now[f"weak_scatterer_{name}_triangles"].values.astype(int)
     return faces[faces[:, 0] != faces[:, 1]]

@@ -34,7 +34,7 @@ class Picture(Figure):
 def figure(
     rows: int, columns: int = 1, width: float = 9.6, height: float = 4.0, **more: object
 ) -> tuple[Figure, np.ndarray]:
-    """A figure with quiet axes, (rows, columns) of them."""
+    """A figure with styled axes, (rows, columns) of them."""
     fig = Picture(figsize=(width, height), layout="constrained", facecolor="white")
     options: NamedValues = {"sharex": True} | more
     axes = fig.subplots(rows, columns, squeeze=False, **options)
@@ -49,36 +49,35 @@ def figure(
 
 
 def color(number: int) -> str:
-    """The colour of the n-th line."""
     return COLORS[number % len(COLORS)]
 
 
 def style(number: int) -> str:
-    """Lines beyond the colours are dashed, then dotted."""
+    """Line style: solid, then dashed, then dotted after all colours are used."""
     return ("-", "--", ":")[min(number // len(COLORS), 2)]
 
 
 def heading(ax: Axes, text: str, unit: str) -> None:
-    """Name of a panel with its unit; names are shown as they are, not as formulas."""
+    """Title of a panel with its unit, without math formatting."""
     text = short(text, 90)
     ax.set_title(text, loc="left", fontsize=9.5, color=INK, fontweight="bold", parse_math=False)
     ax.set_title(unit, loc="right", fontsize=8, color=SOFT)
 
 
 def below(ax: Axes, text: str) -> None:
-    """What the horizontal axis is."""
+    """Label of the horizontal axis."""
     ax.set_xlabel(text, fontsize=8.5, color=INK)
 
 
 def no_tiny_range(ax: Axes) -> None:
-    """Rounding errors are not blown up to fill a panel."""
+    """Enlarge ranges that contain rounding errors only."""
     low, high = ax.get_ylim()
     if high - low < 1e-6:
         ax.set_ylim(-1.0, 1.0)
 
 
 def legend(ax: Axes, entries: int, columns: int, fontsize: float = 8) -> None:
-    """A legend above the lines, in room made for it."""
+    """Legend above the panel."""
     rows = -(-entries // columns)
     low, high = ax.get_ylim()
     ax.set_ylim(low, high + (0.02 + 0.11 * rows) * (high - low))
@@ -89,14 +88,14 @@ def legend(ax: Axes, entries: int, columns: int, fontsize: float = 8) -> None:
 
 
 def plain(built: Legend) -> None:
-    """Names in a legend are shown as they are, not as formulas."""
+    """Disable math formatting of legend labels."""
     for text in built.get_texts():
         text.set_parse_math(False)
         text.set_text(short(text.get_text()))
 
 
 def short(text: str, most: int = 32) -> str:
-    """A name that fits; very long ones lose their end."""
+    """A name cut to a maximum length."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError, suggest
 from swelltree.describe.values import NamedValues
 from swelltree.report.plots.style import below, color, figure, heading, legend, no_tiny_range, style
-from swelltree.report.units import prefixed, readable, unit_of
 from swelltree.results.displacement import motion_name, turning, unwrapped
+from swelltree.results.units import prefixed, readable, unit_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -58,7 +58,7 @@ def _as_dataset(data: xr.Dataset | xr.DataArray) -> xr.Dataset:
 
 
 def variable(dataset: xr.Dataset, name: str) -> xr.DataArray:
-    """A variable of a result in time, its angles without jumps."""
+    """A variable of a result in time, with continuous angles."""
     if name not in dataset.data_vars or "time" not in dataset[name].dims:
         known = [str(n) for n, x in dataset.data_vars.items() if "time" in x.dims]
         raise SwelltreeError(
@@ -71,7 +71,6 @@ def variable(dataset: xr.Dataset, name: str) -> xr.DataArray:
 def panels_of(
     dataset: xr.Dataset, name: str, selection: NamedValues
 ) -> list[tuple[str, str, list[tuple[str, np.ndarray]]]]:
-    """Lines of one variable, by unit."""
     values = variable(dataset, name)
     stored = {dim: _rows(label) for dim, label in selection.items() if dim in values.dims}
     try:

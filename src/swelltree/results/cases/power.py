@@ -87,7 +87,7 @@ def power_matrix(campaign: xr.Dataset, power: str | None = None) -> xr.Dataset:
 
 
 def power_channel(campaign: xr.Dataset) -> str:
-    """The channel that energy is counted by: delivered power where the campaign has it."""
+    """Channel for energy: delivered power if the campaign has it."""
     has_absorbed_alone = _has(campaign, ABSORBED) and not _has(campaign, DELIVERED)
     return ABSORBED if has_absorbed_alone else DELIVERED
 
@@ -109,7 +109,7 @@ def _words(name: str) -> str:
 
 
 def _of_states(values: xr.DataArray) -> xr.DataArray:
-    """A quantity of the sea states over the dimensions it depends on."""
+    """A quantity of the sea states along the dimensions it depends on."""
     about = values.attrs
     for dim in [str(dim) for dim in values.dims if dim not in STATES]:
         spread = float((values.max(dim) - values.min(dim)).max())
@@ -190,7 +190,7 @@ def annual_energy(
 
 
 def _warn_of_gaps(covered: xr.DataArray) -> None:
-    """Say which designs lack results of states, and for how much of the time."""
+    """Warn of designs without results in some states, with the fraction of time."""
     short = covered < 1.0 - MISSED
     count = int(short.sum())
     if not count:
@@ -205,7 +205,7 @@ def _warn_of_gaps(covered: xr.DataArray) -> None:
 
 
 def _check_occurrence(often: object, power: xr.DataArray) -> None:
-    """How often each state of a matrix occurs, over its states and nothing else."""
+    """Validate the occurrence of the states of a matrix."""
     import xarray as xr
 
     known = [str(dim) for dim in power.dims]

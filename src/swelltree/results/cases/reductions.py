@@ -38,7 +38,7 @@ def _statistics(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def _peaks(dataset: xr.Dataset) -> xr.Dataset:
-    """The largest crests, falling, and the deepest troughs, rising; gaps behind them."""
+    """Largest crests, descending, and deepest troughs, ascending; padded with gaps."""
     import xarray as xr
 
     from swelltree.results.extremes import largest_peaks

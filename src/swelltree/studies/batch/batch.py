@@ -41,12 +41,14 @@ from swelltree.studies.batch.cases import (
     with_findings,
 )
 from swelltree.studies.batch.complementarity.starts import shared_step
-from swelltree.studies.batch.engine import Engine, Outcome, Plan, Summary
+from swelltree.studies.batch.engine import Engine, Parallel
 from swelltree.studies.batch.engines import chosen_engine
-from swelltree.studies.batch.lanes import SideBySide
+from swelltree.studies.batch.plan import Outcome, Plan, Summary
+from swelltree.studies.batch.runge_kutta import RungeKutta
 from swelltree.studies.batch.sequential import OneByOne
 from swelltree.studies.batch.steps import chosen_step, estimated_step, precision_error
 from swelltree.studies.batch.summaries import BUDGET, Requested
+from swelltree.studies.batch.targets import Lanes
 from swelltree.studies.options import study_of_model
 from swelltree.studies.seas import check_times, realised
 from swelltree.studies.time.output_step import output_times
@@ -182,7 +184,7 @@ def plan_batch(
         plan = replace(plan, step=found.step)
         attrs["step_error"] = found.error
     if plan.short:
-        error = precision_error(engine, SideBySide(), plan, list(cases))
+        error = precision_error(engine, Parallel(RungeKutta(), Lanes()), plan, list(cases))
         attrs |= {"precision": "float32", "precision_error": error}
     attrs["lanes"] = plan.lanes
     if plan.step is not None:
@@ -211,7 +213,7 @@ def _warn_long_steps(model: Model, cases: Sequence[BatchCase], step: float) -> N
 def reduced_block(
     planned: BatchPlan, cases: list[BatchCase], names: Sequence[str], first: int = 0
 ) -> xr.Dataset:
-    """What is kept of some cases, at most as many as there are lanes.
+    """Reduced results of some cases, at most as many as there are lanes.
 
     Args:
         planned: how they are run.
@@ -232,7 +234,6 @@ def reduced_block(
 def _by_engine(
     planned: BatchPlan, cases: list[BatchCase], names: Sequence[str], first: int
 ) -> xr.Dataset:
-    """The same by the engine of the plan."""
     plan = planned.plan
     if not planned.engine.one_at_a_time:  # single runs warn themselves
         check_expected_seas(plan.model, cases)
@@ -254,7 +255,6 @@ def _by_engine(
 
 
 def _numbers(plan: Plan, engine: Engine) -> int:
-    """Numbers of the samples of a case."""
     shapes = engine.shapes(plan).values()
     return len(plan.times) * (len(BUDGET) + sum(int(np.prod(shape)) for shape in shapes))
 
@@ -336,7 +336,7 @@ def _put_statistics(
 
 
 def blank_block(planned: BatchPlan, names: Sequence[str]) -> xr.Dataset:
-    """What is kept of one case that has no result: names, shapes and labels without numbers."""
+    """The reduced result of a case without numbers: names, shapes and labels."""
     blank = Outcome(_blank(planned.plan, planned.engine), "")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # means of nothing
@@ -394,12 +394,9 @@ def _lanes(plan: Plan, engine: Engine, count: int, lanes: int | None) -> int:
     bodies = plan.model.layout.n_bodies
     # samples, their copy on the way out and the energy budget
     per_case = len(plan.times) * (2 * numbers + 20 * bodies + 30)
-    per_case += engine.room_of_loads(plan) if plan.device == "cpu" else 0
     per_case += sum(np.size(leaf) for leaf in leaves_of(plan.model))
     # samples of a GPU come here only where more than statistics is asked for
-    fitting = int(ROOM[plan.device] / (8.0 * per_case))
-    if engine.is_gpu:
-        fitting = engine.fitting(plan)
+    fitting = engine.fitting(plan, per_case, ROOM[plan.device])
     return max(1, min(engine.most, fitting, count))
 
 

@@ -1,7 +1,7 @@
 """The cases of a batch: each is the model with its own numbers, in its own sea.
 
-Cases are made in numpy, one after the other, by what single runs are made by, so that a case has
-the same loads in a batch as alone and one that cannot be made is rejected with its own message.
+Cases are prepared in numpy, sequentially, by the functions of single runs, so that a case has the
+same loads in a batch as in a single run, and an invalid one is rejected with the same message.
 What they hold has one size whatever the sea: grids in time are filled up to the length that the
 highest frequency of the data needs.
 """
@@ -15,6 +15,7 @@ import numpy as np
 
 from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import Finding, SwelltreeError, warn_user
+from swelltree.hydro.linear.data import grid_points
 from swelltree.hydro.linear.hydro import (
     POINTS_PER_PERIOD,
     excitation_of,
@@ -140,7 +141,6 @@ class CaseMaker:
         return self if self.sums_step is None else _Alone(self)
 
     def numbers(self, case: BatchCase) -> Numbers:
-        """The model with the numbers of a case."""
         key = key_of(case.values)
         if key not in self._built:
             still = self.model.with_values(dict(case.values)) if case.values else self.model
@@ -171,7 +171,6 @@ class _Alone(CaseMaker):
         self.other = other
 
     def numbers(self, case: BatchCase) -> Numbers:
-        """Those of the other."""
         return self.other.numbers(case)
 
 
@@ -189,7 +188,7 @@ def filled_up(model: Model, duration: float) -> Model:
         return model
     step = grid_step(model)
     # never read: the run ends before
-    longer = loads.filled_up(2 ** int(np.ceil(np.log2(duration / step + 4))))
+    longer = loads.filled_up(grid_points(duration, step))
     return with_excitation(model, longer)
 
 
@@ -199,7 +198,7 @@ def ramp_of_case(case: BatchCase) -> float:
 
 
 def check_expected_seas(model: Model, cases: Sequence[BatchCase]) -> None:
-    """Warn where a law that was made for one sea runs in another, once for all cases."""
+    """Warn where a law that was designed for one sea runs in another, once for all cases."""
     for expected in control_of(model).expected:
         for case in cases:
             try:

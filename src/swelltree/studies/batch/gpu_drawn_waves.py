@@ -55,7 +55,6 @@ class DrawnWaves(AnyWaves):
 
     @property
     def count(self) -> int:
-        """Waves of a case."""
         return self.bins.shape[1]
 
     def rows(self, device: Device, groups: int) -> Memory:
@@ -80,7 +79,7 @@ def philox(k: KernelBody, number: Term, key: tuple[Term, Term]) -> list[Register
     Args:
         k: lines of a thread.
         number: of the block.
-        key: two whole numbers.
+        key: two integers.
     """
     ir, long = k.ir, k.long
     double = ir.IntType(128)

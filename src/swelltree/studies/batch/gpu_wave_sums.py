@@ -1,4 +1,4 @@
-r"""Loads of many seas on a grid in time, made where they are needed from the waves of each.
+r"""Loads of many seas on a grid in time, summed on the GPU from the waves of each.
 
 .. math:: F(t) = r(t)\, \mathrm{Re} \sum_l A_l\, X(\omega_l)\, e^{-i\omega_l t}
 
@@ -39,8 +39,6 @@ BLOCK = 128
 
 
 class AnyWaves(ABC):
-    """The waves of many cases."""
-
     ramp: np.ndarray  # (case,) s
 
     @property
@@ -71,7 +69,6 @@ class Waves(AnyWaves):
 
     @property
     def count(self) -> int:
-        """Waves of a case."""
         return self.omega.shape[1]
 
     def rows(self, device: Device, groups: int) -> Memory:
@@ -152,7 +149,6 @@ def forces_text(n: int, on_cpu: bool = False) -> str:
 
 
 def _lagrange(k: KernelBody, x: Array) -> list[Register]:
-    """Weights of the rows at -1, 0, 1 and 2."""
     less, more, far = k.sub(x, 1.0), k.add(x, 1.0), k.sub(x, 2.0)
     return [
         k.mul(k.mul(k.mul(x, less), far), -1.0 / 6.0),
@@ -231,7 +227,7 @@ def refined_text(columns: tuple[int, ...], wide: int, short: bool, on_cpu: bool 
     """Loads and rates on the fine grid: a thread has one point of a case.
 
     Args:
-        columns: DOFs whose loads are made.
+        columns: DOFs whose loads are computed.
         wide: how many there are.
         short: floats have four bytes.
         on_cpu: as of `kernel_text`.
@@ -359,12 +355,6 @@ class HarmonicSums:
             self.points, self.blocks * self.rows, per_case, *starts, threads,
         )  # fmt: skip
 
-    @staticmethod
-    def room_of_case(n: int, waves: int, points: int) -> int:
-        """Numbers that one case needs, besides its loads."""
-        instants = ROWS * -(-(-(-points // RATIO) + TAPS) // ROWS)
-        return waves * (2 * n + 2 + NUMBERS) + instants * n
-
 
 @dataclass(frozen=True)
 class DeviceLoads:
@@ -388,12 +378,17 @@ class DeviceLoads:
 
     @property
     def arguments(self) -> tuple[PerCase, ...]:
-        """Loads and their rates."""
         return self.force, self.rate
+
+    @property
+    def numbers_of_case(self) -> int:
+        """Numbers that one case needs, without its loads."""
+        n, waves = self.table.shape[1] // 2, self.waves.count
+        instants = ROWS * -(-(-(-self.points // RATIO) + TAPS) // ROWS)
+        return waves * (2 * n + 2 + NUMBERS) + instants * n
 
     def on_device(
         self, device: Device, groups: int, short: bool, columns: tuple[int, ...]
     ) -> HarmonicSums:
-        """The sums of all cases."""
         grid = self.step, self.points
         return HarmonicSums(device, self.waves, self.table, *grid, groups, short, columns)

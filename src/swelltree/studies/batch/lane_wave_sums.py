@@ -4,7 +4,7 @@ r"""Loads of the seas of cases in SIMD lanes, in consecutive blocks of time.
 
 Waves are summed at a few instants in the shortest period, each instant a rotation further; from
 these come loads and their rates on the grid of single runs, by weights that are best for what has
-no higher frequencies (`harmonic_sums.refining_weights`). Each lane has a grid of its own. With
+no higher frequencies (`gpu_wave_sums.refining_weights`). Each lane has a grid of its own. With
 these instants and weights the sums are right to 1e-11 of the shortest wave, and better of others.
 """
 
@@ -26,6 +26,7 @@ from swelltree.jit import (
     object_code,
 )
 from swelltree.studies.batch.gpu_wave_sums import refining_weights
+from swelltree.waves.ramp import ramped
 
 COARSE = 5  # instants in the shortest period at which waves are summed
 RATIO = 8  # points of the grid for each of them
@@ -34,7 +35,7 @@ BEFORE = TAPS // 2 - 1  # of them before the point
 CHAINS = 4  # sums that go on at once
 ROWS, AT_ONCE = 3, 6  # instants and DOFs that are summed together: measured
 WIDE = 8  # lanes of processors with twice as many registers as others
-OF_WAVE = 3  # numbers besides forces: frequency, cosine and sine of the rotation
+OF_WAVE = 3  # numbers without forces: frequency, cosine and sine of the rotation
 POINTS_PER_PERIOD = COARSE * RATIO
 SIZES = ("waves", "blocks", "instants", "force", "rate")
 
@@ -165,7 +166,7 @@ def sums_text(columns: tuple[int, ...], wide: int, width: int) -> str:
     """Text of the function that fills the loads of a block of time.
 
     Args:
-        columns: DOFs whose loads are made.
+        columns: DOFs whose loads are computed.
         wide: how many there are.
         width: lanes.
     """
@@ -293,21 +294,13 @@ class LaneSums:
             self._ramped(self._first(begin), lanes, *starts)
 
     def _ramped(self, first: np.ndarray, rows: np.ndarray, force: int, rate: int) -> None:
-        """Loads of a sea that grows from rest."""
-        count = self.instants * RATIO
+        """Loads of a sea that grows from still water."""
+        count, built = self.instants * RATIO, list(self.columns)
         t = first + self.step * np.arange(count)[:, None]
-        length = np.where(self.ramp > 0.0, self.ramp, 1.0)
-        grows = t < self.ramp
-        x = np.pi * np.minimum(t, length) / length
-        r = np.where(grows, 0.5 * (1.0 - np.cos(x)), 1.0)[:, None]
-        change = np.where(grows, 0.5 * np.pi / length * np.sin(x), 0.0)[:, None]
         size, shape = count * self.wide, (count, self.wide, self.width)
         values = rows[force : force + size].reshape(shape)
         rates = rows[rate : rate + size].reshape(shape)
-        built = list(self.columns)
-        value = values[:, built]
-        rates[:, built] = r * rates[:, built] + change * value
-        values[:, built] = r * value
+        values[:, built], rates[:, built] = ramped(t, self.ramp, values[:, built], rates[:, built])
 
 
 @dataclass(frozen=True)
@@ -328,9 +321,7 @@ class LaneLoads:
 
     @property
     def arguments(self) -> tuple[PerCase, ...]:
-        """Loads and their rates."""
         return self.force, self.rate
 
     def of_lanes(self, cases: Sequence[int], columns: tuple[int, ...]) -> LaneSums:
-        """The sums of some cases."""
         return LaneSums(self.waves, cases, self.longest, columns)

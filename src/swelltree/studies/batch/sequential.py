@@ -9,19 +9,14 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning, warn_user
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
-from swelltree.studies.batch.engine import Engine, Outcome, Plan
+from swelltree.studies.batch.engine import Engine
+from swelltree.studies.batch.plan import Outcome, Plan
 from swelltree.studies.time.simulate import simulate
 
 
 class OneByOne(Engine):
-    """Single runs."""
-
     name = "sequential"
     one_at_a_time = True
-
-    def unsupported_reason_of(self, plan: Plan) -> str:
-        """It runs all that `simulate` runs."""
-        return ""
 
     def shapes(self, plan: Plan) -> dict[str, tuple[int, ...]]:
         """By one sample of a run in still water."""
@@ -53,7 +48,7 @@ class OneByOne(Engine):
         return outcomes
 
     def _one(self, plan: Plan, maker: CaseMaker, case: BatchCase) -> tuple[Outcome, set[str]]:
-        """What became of a case, and what it warns of besides."""
+        """The result of a case, and its other warnings."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", SwelltreeWarning)
             outcome = self._outcome(plan, maker, case)
@@ -61,7 +56,7 @@ class OneByOne(Engine):
         for one in caught:
             if not issubclass(one.category, SwelltreeWarning):
                 warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-            elif str(one.message) != outcome.message:  # that of a run that ended early is kept
+            elif str(one.message) != outcome.message:  # reported in the result
                 reported.add(str(one.message))
         return outcome, reported
 

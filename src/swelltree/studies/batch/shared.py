@@ -7,15 +7,12 @@ that change where the numbers of the case do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.jit import Array, PerCase, Tree, flatten, leaves_of, structure_of
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
-from swelltree.studies.batch.engine import Outcome
 
 ASIDE = 1.0 + 2.0**-10
 
@@ -24,50 +21,13 @@ class SeveralLayoutsError(Exception):
     """Cases whose arrays have several sizes, as those of seas with several numbers of waves."""
 
 
-def by_layout(maker: CaseMaker, cases: Sequence[BatchCase]) -> list[list[int]]:
-    """Numbers of cases that can run in parallel; those that cannot be made are by themselves.
-
-    Args:
-        maker: of cases.
-        cases: of a batch.
-    """
-    groups: dict[Hashable, list[int]] = {}
-    for k, case in enumerate(cases):
-        try:
-            leaves, form = flatten(maker.in_sea(case)[0])
-            key = form, tuple(np.shape(x) for x in leaves)
-        except SwelltreeError:  # reported where the case is run
-            key = None
-        groups.setdefault(key, []).append(k)
-    return list(groups.values())
-
-
-def in_groups(
-    run: Callable[[list[BatchCase]], list[Outcome]], maker: CaseMaker, cases: list[BatchCase]
-) -> list[Outcome]:
-    """Outcomes of cases that run in parallel as far as their layouts allow.
-
-    Args:
-        run: function of cases of one layout.
-        maker: of cases.
-        cases: of a batch.
-    """
-    try:
-        return run(cases)
-    except SeveralLayoutsError:
-        outcomes: dict[int, Outcome] = {}
-        for rows in by_layout(maker, cases):
-            outcomes |= dict(zip(rows, run([cases[k] for k in rows]), strict=True))
-        return [outcomes[k] for k in range(len(cases))]
-
-
 class OwnLeaves:
     """Distinguishes shared arrays from others.
 
     Args:
         maker: of the cases of the batch.
         example: one of its cases.
-        model: of that case, where it is made already.
+        model: of that case, if known.
     """
 
     def __init__(self, maker: CaseMaker, example: BatchCase, model: Model | None = None) -> None:
@@ -117,13 +77,13 @@ def _gaps(x: Array) -> bool:
 
 
 def _varied(maker: CaseMaker, example: BatchCase, leaves: list[Tree]) -> list[bool]:
-    """Which arrays of the model depend on the numbers of a case: those that change beside them."""
+    """Which arrays of the model depend on the numbers of a case: those that change with them."""
     if not example.values:
         return [False] * len(leaves)
     try:
         adjacent = tuple((path, _adjacent(value)) for path, value in example.values)
         other = leaves_of(maker.numbers(BatchCase(None, adjacent)).stepped)
-    except (SwelltreeError, TypeError, ValueError):  # nothing lies beside it
+    except (SwelltreeError, TypeError, ValueError):  # there are no numbers near by
         return [True] * len(leaves)
     if len(other) != len(leaves):
         return [True] * len(leaves)
@@ -134,6 +94,5 @@ def _varied(maker: CaseMaker, example: BatchCase, leaves: list[Tree]) -> list[bo
 
 
 def _adjacent(value: object) -> Tree:
-    """Numbers near by."""
     value = np.asarray(value, dtype=float)
     return np.where(value == 0.0, 2.0**-10, value * ASIDE)

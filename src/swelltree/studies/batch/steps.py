@@ -17,7 +17,8 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.studies.batch.cases import BatchCase, ramp_of_case
-from swelltree.studies.batch.engine import Engine, Outcome, Plan
+from swelltree.studies.batch.engine import Engine
+from swelltree.studies.batch.plan import Outcome, Plan
 
 TRIED = 120.0  # s after the ramp
 TRIED_CASES = 32  # at most
@@ -42,14 +43,7 @@ class ChosenStep(NamedTuple):
 
 
 def chosen_step(engine: Engine, plan: Plan, cases: list[BatchCase], tolerance: float) -> ChosenStep:
-    """The longest step that is accurate enough for some cases.
-
-    Args:
-        engine: that runs the batch.
-        plan: with the longest step to try.
-        cases: to try; those that do not run do not count.
-        tolerance: largest error, of the standard deviation of a channel.
-    """
+    """The longest step up to that of the plan that is accurate enough for the cases that run."""
     _check(tolerance)
     assert plan.step is not None
     cases, step = cases[: min(plan.lanes, TRIED_CASES)], plan.step
@@ -72,14 +66,7 @@ def chosen_step(engine: Engine, plan: Plan, cases: list[BatchCase], tolerance: f
 def estimated_step(
     engine: Engine, plan: Plan, cases: list[BatchCase], tolerance: float
 ) -> ChosenStep:
-    """A step of the two-step scheme that is accurate enough by the trial of a longer one.
-
-    Args:
-        engine: that runs the batch.
-        plan: with the step of single runs.
-        cases: to try; those that do not run do not count.
-        tolerance: largest error, of the standard deviation of a channel.
-    """
+    """A step of the two-step scheme, from the error of that of the plan."""
     _check(tolerance)
     assert plan.step is not None
     cases, step = cases[: min(plan.lanes, TRIED_LINES)], plan.step
@@ -124,7 +111,6 @@ def _check(tolerance: float) -> None:
 
 
 def _tried(plan: Plan, cases: list[BatchCase]) -> Plan:
-    """The same up to some time after the ramp."""
     until = max(ramp_of_case(case) for case in cases) + TRIED
     return replace(plan, times=plan.times[plan.times <= max(until, plan.times[1])])
 

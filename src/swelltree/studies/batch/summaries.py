@@ -1,7 +1,7 @@
-"""What is kept of the samples of many cases, found where the samples are.
+"""Summaries of the samples of many cases, computed where the samples are.
 
 Kernels for GPUs, and for lanes of this one: `statistics_text` and `extremes_text`
-serve all lanes of a register at once, `peaks_text` and `damage_text` one after the other.
+serve all lanes of a register at once, `peaks_text` and `damage_text` one lane at a time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from swelltree.jit import (
 
 # of one channel: the last are the largest change from sample to sample, and the number of gaps
 STATISTICS = ("mean", "std", "min", "max", "crossings", "change", "gaps")
-# samples of the energy budget, and what is kept of them
+# samples of the energy budget, and their extremes
 BUDGET = ("kinetic", "stored", "done", "largest_work", "allowed", "closure", "extent")
 EXTREMES = ("kinetic", "moved", "largest_work", "allowed", "closure", "gap", "extent")
 INFINITE, NAN = float(np.inf), float(np.nan)
@@ -38,12 +38,12 @@ INFINITE, NAN = float(np.inf), float(np.nan)
 
 @dataclass(frozen=True)
 class Requested:
-    """What is kept of the samples of each channel, besides statistics.
+    """What is computed from the samples of each channel, in addition to statistics.
 
     Args:
         shares: of each sample in a mean; zero of the first ones, which do not count.
         peaks: number of the largest crests, and of the deepest troughs.
-        exponents: of Woehler curves, whole: for each the damage.
+        exponents: of Woehler curves, integers: for each the damage.
     """
 
     shares: np.ndarray
@@ -52,12 +52,11 @@ class Requested:
 
     @property
     def first(self) -> int:
-        """The first sample that counts."""
         return int(np.flatnonzero(self.shares > 0)[0])
 
 
 class Retained(NamedTuple):
-    """What is kept of a channel of many cases.
+    """Summaries of a channel of many cases.
 
     Args:
         statistics: (case, entry, number), those of `STATISTICS`.
@@ -114,7 +113,6 @@ class _Samples:
         self.start = k.plus(k.times(group, k.sizes["room"]), entry)
 
     def __call__(self, i: Term) -> Register:
-        """One of them."""
         return self.k.load_of_case("series", self._place(i), self.lane, self.short)
 
     def replace(self, i: Term, value: Term) -> None:
@@ -249,7 +247,7 @@ def peaks_text(most: int, short: bool, on_cpu: bool = False, side: int = GROUP) 
     there.
 
     Args:
-        most: crests that are kept.
+        most: crests that are stored.
         short: samples have four bytes.
         on_cpu: as of `kernel_text`.
         side: cases whose samples are contiguous.
@@ -314,7 +312,6 @@ def peaks_text(most: int, short: bool, on_cpu: bool = False, side: int = GROUP) 
 
 
 def _power(k: KernelBody, x: Array, exponent: int) -> Register:
-    """By squares."""
     result: Register | None = None
     while exponent:
         if exponent % 2:
@@ -408,7 +405,7 @@ def damage_text(
     needed besides.
 
     Args:
-        exponents: of the Woehler curve, whole.
+        exponents: of the Woehler curve, integers.
         short: samples have four bytes.
         on_cpu: as of `kernel_text`.
         side: cases whose samples are contiguous.
@@ -462,7 +459,7 @@ Find = Callable[..., np.ndarray]
 
 
 def _retained(requested: Requested, text: Callable[..., str], found: Find, all_lanes: bool) -> Any:
-    """What is kept of a channel.
+    """Summaries of a channel.
 
     Args:
         requested: statistics, and what else.
@@ -487,7 +484,7 @@ def _native(text: str, rows: int) -> Native:
 
 
 def of_lanes(samples: Samples, requested: Requested) -> Retained:
-    """What is kept of a channel of the cases of one register, lanes first; samples are lost."""
+    """Summaries of a channel of the cases of one register, lanes first; samples are lost."""
     memory, entries = samples.memory, samples.entries
     width = memory.shape[1]
 
@@ -517,7 +514,7 @@ def budget_of_lanes(samples: Sequence[Samples], count: int) -> np.ndarray:
 
 
 def on_device(run: DeviceRun, samples: Samples, requested: Requested) -> Retained:
-    """What is kept of a channel of all cases; its samples are lost."""
+    """Summaries of a channel of all cases; its samples are lost."""
     device, entries, short = run.device, samples.entries, run.owner.short
     threads = run.groups * GROUP * entries
     room = samples.memory.size // (run.groups * GROUP)
@@ -548,7 +545,7 @@ Summaries = tuple[dict[str, Retained], np.ndarray]
 
 
 def summarised_on_device(run: DeviceRun, samples: Any, requested: Requested) -> Summaries:
-    """What is kept of the channels of all cases, and the extremes of their energy budget."""
+    """Summaries of the channels of all cases, and the extremes of their energy budget."""
     channels, budget = samples
     kept = {name: on_device(run, x, requested) for name, x in channels.items()}
     rows = [budget[name] for name in BUDGET]
@@ -556,7 +553,6 @@ def summarised_on_device(run: DeviceRun, samples: Any, requested: Requested) -> 
 
 
 def summarised_in_lanes(samples: Any, lanes: int, requested: Requested) -> Summaries:
-    """The same of the cases of one register."""
     channels, budget = samples
     rows = [budget[name] for name in BUDGET]
     energies = budget_of_lanes(rows, len(requested.shares))
@@ -570,8 +566,6 @@ def _first(found: Any, count: int) -> Any:
 
 
 def joined(parts: Sequence[Summaries]) -> Summaries:
-    """Summaries of all registers as one."""
-
     def together(rows: Sequence[Any]) -> Any:
         return None if rows[0] is None else np.concatenate(rows)
 

@@ -28,7 +28,6 @@ from swelltree.studies.checks.sea import (
     damping_decayed,
     expected_motion,
     mesh_of_the_tank,
-    resonances,
     sea_in_band,
     wet_rows,
 )
@@ -38,7 +37,7 @@ from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.options import study_of_model
 from swelltree.studies.seas import realised
 from swelltree.studies.statics.equilibrium import find_rest
-from swelltree.studies.statics.placed import placed
+from swelltree.studies.statics.poses import placed
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import AnySea
 
@@ -52,7 +51,7 @@ SOFT = 1e-9  # of the largest stiffness: no stiffness at all
 
 
 def inertias(model: Model) -> Iterator[Finding]:
-    """Moments of inertia that no distribution of mass can have."""
+    """Findings on moments of inertia that no mass distribution has."""
     moves = moving_dofs(model)
     wet = wet_rows(model)
     for i, name in enumerate(model.layout.bodies):
@@ -118,7 +117,7 @@ def _described(model: Model, how: Formulation) -> Pose:
 
 
 def _moved(model: Model, before: Pose, after: Pose) -> Iterator[Finding]:
-    """How far the equilibrium is from the described one, of bodies that the data hold."""
+    """Finding on the distance between equilibrium and described pose, of bodies in the data."""
     rise = np.asarray(after.p) - np.asarray(before.p)
     back = np.swapaxes(np.asarray(before.R), 1, 2)
     turn = np.asarray(rotation_vector(np.asarray(after.R) @ back))
@@ -145,7 +144,7 @@ def _moved(model: Model, before: Pose, after: Pose) -> Iterator[Finding]:
 
 
 def _stability(linear: LinearModel) -> Iterator[Finding]:
-    """Directions in which it does not come back."""
+    """Findings on unstable directions."""
     from scipy.linalg import eigh
 
     model, to_bodies = linear.at.model, linear.to_displacements
@@ -181,14 +180,14 @@ def _stability(linear: LinearModel) -> Iterator[Finding]:
 
 
 def _cure(where: str) -> str:
-    """What helps against an unstable direction."""
+    """Advice for an unstable direction."""
     if where.endswith("Yaw"):
         return "Data in fixed axes do not turn with the body: use compile(..., frame='yaw')."
     return "Lower the centre of mass, widen the waterplane, or hold it."
 
 
 def _place(model: Model, share: np.ndarray) -> str:
-    """The body and DOF with the largest fraction (6N,)."""
+    """Body and DOF with the largest fraction (6N,)."""
     k = int(share.argmax())
     return f"{model.layout.bodies[k // 6]} {DOFS[k % 6]}"
 
@@ -226,7 +225,6 @@ def check_physics(
         inside = sea_in_band(model, waves)
         findings += inside
         if lies and hydro_table(model) is not None and not inside:
-            findings += resonances(model, how, waves)
             findings += expected_motion(model, sea, how, case)
     if trial and lies and on_lines is not None:
         findings += on_lines.run(duration)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.describe.errors import Finding
 from swelltree.hydro.data.relations import is_tail_known
 from swelltree.hydro.froude_krylov.hulls import Hulls
-from swelltree.hydro.linear.build import moving_dofs
+from swelltree.hydro.linear.build import moving_at
 from swelltree.hydro.linear.data import LEFT_OUT, NEGLIGIBLE
 from swelltree.hydro.linear.hydro import hydro_table, linear_hydro
 from swelltree.hydro.linear.radiation import radiation_memory
@@ -27,9 +28,13 @@ from swelltree.waves.airy import Components
 from swelltree.waves.gridded import GridWaves
 from swelltree.waves.sea import AnySea, RealisedSea
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 DECAYED = 0.05  # of the largest damping: what may be left at the end of the data
 MUCH = 0.2  # of it: what is more is a warning where nothing is known of the tail
 CUT_OFF = 0.5  # of it: so much at the end of the data is reported before every run
+UNMOVED = 1e-3  # of the largest translation or rotation: the waves do not excite that motion
 LIGHT = 0.05  # of critical damping: less resonates strongly
 TILT = np.radians(15.0)  # linear hydrostatics are good to a few per cent up to here
 YAW = np.radians(20.0)
@@ -40,7 +45,7 @@ AMPLITUDE_FACTOR = 3.0  # standard deviations: a large amplitude of a sea state
 
 
 def sea_in_band(model: Model, waves: Components) -> list[Finding]:
-    """Energy of the sea outside the frequencies of the data."""
+    """Finding on the energy of the sea outside the band of the data."""
     table = hydro_table(model)
     if table is None:
         return []
@@ -65,7 +70,7 @@ def sea_in_band(model: Model, waves: Components) -> list[Finding]:
 
 
 def mesh_of_the_tank(model: Model, waves: RealisedSea) -> list[Finding]:
-    """Error of the mesh of weak scatterers at the main frequency of the sea, from a finer one."""
+    """Finding on the mesh error of weak scatterers at the main frequency of the sea."""
     effect = model.effect(WeakScatterers)
     if effect is None or effect.mesher is not None or isinstance(waves, GridWaves):
         return []
@@ -89,22 +94,22 @@ def mesh_of_the_tank(model: Model, waves: RealisedSea) -> list[Finding]:
 
 
 def _advice(accuracy: float | None) -> str:
-    """What to do about a mesh that is too coarse."""
+    """Advice for a mesh that is too coarse."""
     if accuracy is None:
         return " Give a smaller panel_size, then a smaller spacing."
     return f" {100 * accuracy:.2g} % were asked. Give a smaller spacing, then a smaller accuracy."
 
 
 def damping_decayed(model: Model, limit: float = DECAYED) -> Iterator[Finding]:
-    """Damping that has not died out where the data end: the memory is cut off."""
-    table = hydro_table(model)
-    if table is None or radiation_memory(model) is None:
+    """Finding on damping that has not decayed at the end of the data."""
+    hydro, table = linear_hydro(model), hydro_table(model)
+    if hydro is None or table is None or radiation_memory(model) is None:
         return
     omega, A, B = (np.asarray(x) for x in (table.omega, table.added_mass, table.radiation_damping))
     damping = np.diagonal(B, axis1=1, axis2=2)
     largest = damping.max(axis=0)
-    # only what the joints let move
-    matters = (largest > 1e-6 * largest.max(initial=0.0)) & moving_dofs(model)
+    # only what the joints let move in small motions
+    matters = (largest > 1e-6 * largest.max(initial=0.0)) & moving_at(model, hydro.mean)
     left = np.where(matters, damping[-1] / np.where(matters, largest, 1.0), 0.0)
     if left.max(initial=0.0) > limit:
         # a tail that the added mass at infinite frequency confirms is carried on as it is
@@ -129,7 +134,7 @@ def damping_decayed(model: Model, limit: float = DECAYED) -> Iterator[Finding]:
 
 
 def energetic_band(waves: Components) -> tuple[float, float]:
-    """Frequencies between which nine tenths of the energy lie [rad/s]."""
+    """Frequencies that contain 90 % of the energy [rad/s]."""
     omega = np.asarray(waves.omega)
     order = np.argsort(omega)
     energy = np.cumsum(np.asarray(waves.amplitude)[order] ** 2)
@@ -139,10 +144,21 @@ def energetic_band(waves: Components) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def resonances(model: Model, how: Formulation, waves: Components) -> Iterator[Finding]:
-    """Lightly damped modes within the waves."""
+def resonances(
+    model: Model, how: Formulation, waves: Components, moved: xr.Dataset
+) -> Iterator[Finding]:
+    """Lightly damped modes within the waves that the waves excite.
+
+    Args:
+        model: compiled.
+        how: the formulation.
+        waves: of the sea.
+        moved: `response` to them.
+    """
     low, high = energetic_band(waves)
     swinging = modes(model, formulation=how)
+    deviation = moved.standard_deviation.values  # bodies in the order of `modes`
+    kinds = deviation.reshape(len(deviation), 2, 3).max(axis=(0, 2))
     for k in range(swinging.sizes["mode"]):
         omega = float(swinging.eigenvalue_imag[k])
         damping = float(swinging.damping_ratio[k])
@@ -150,6 +166,8 @@ def resonances(model: Model, how: Formulation, waves: Components) -> Iterator[Fi
             continue
         share = swinging.energy_share[k].values
         i, dof = np.unravel_index(int(share.argmax()), share.shape)
+        if deviation[i, dof] < UNMOVED * kinds[dof // 3]:
+            continue
         if has_drag(model):
             yield Finding(
                 "note",
@@ -173,7 +191,7 @@ def resonances(model: Model, how: Formulation, waves: Components) -> Iterator[Fi
 def expected_motion(
     model: Model, wave: AnySea, how: Formulation, case: int | str
 ) -> Iterator[Finding]:
-    """Largest motions to be expected, by the linear answer, against the linear range."""
+    """Resonances and largest motions, by the linear answer, against the linear range."""
     waves = linear_waves("check", model, wave, case)
     steep = float(waves.Hs) * float(waves.omega[np.argmax(waves.amplitude)]) ** 2
     steep = steep / (2 * np.pi * model.water.g)
@@ -191,6 +209,7 @@ def expected_motion(
     if has_drag(model):
         drag = "stochastic" if len(waves.amplitude) > 1 else "harmonic"
     moved = response(model, wave, formulation=how, case=case, drag=drag)
+    yield from resonances(model, how, waves, moved)
     deviation = moved.standard_deviation.values  # in the order of the description
     factor = AMPLITUDE_FACTOR if len(waves.amplitude) > 1 else np.sqrt(2.0)
     wet = wet_rows(model)
@@ -206,7 +225,7 @@ def expected_motion(
 
 
 def too_high(model: Model, height: float) -> Iterator[Finding]:
-    """Waves higher than the hulls they shall move."""
+    """Finding on waves higher than the hulls."""
     hydro = linear_hydro(model)
     assert hydro is not None
     volumes = np.asarray(hydro.buoyancy)[:, 2] / (float(model.rho) * model.water.g)
@@ -257,18 +276,18 @@ def outside_linear_range(
 
 
 def has_drag(model: Model) -> bool:
-    """Does any element take energy by drag?"""
+    """Whether any element has drag."""
     return any(effect.without_drag() is not effect for effect in having(model, HasDrag))
 
 
 def nonlinear(model: Model, name: str) -> bool:
-    """Are hydrostatics and Froude-Krylov forces of that body on its actual wetted hull?"""
+    """Whether hydrostatics and Froude-Krylov forces of a body act on its actual wetted hull."""
     hulls = model.effect(Hulls)
     return hulls is not None and model.layout.bodies.index(name) in hulls.bodies
 
 
 def wet_rows(model: Model) -> np.ndarray:
-    """Which bodies the hydro data hold (N,)."""
+    """Bodies in the hydrodynamic data (N,)."""
     table = hydro_table(model)
     if table is None:
         return np.zeros(model.layout.n_bodies, dtype=bool)

@@ -32,7 +32,7 @@ TRIAL = 4  # wave periods of the trial run
 
 
 def wave_period(model: Model, sea: AnySea | None, case: int | str) -> float:
-    """Mean period of the sea, ten seconds where there is none [s]."""
+    """Mean period of the sea; ten seconds in still water [s]."""
     waves = None if sea is None else realised(model, sea, case)
     if isinstance(waves, Components) and len(waves.amplitude):
         return float(waves.Tz)
@@ -40,7 +40,7 @@ def wave_period(model: Model, sea: AnySea | None, case: int | str) -> float:
 
 
 def _length(period: float, sea: AnySea | None) -> float:
-    """Duration of the trial run, which a record must hold [s]."""
+    """Duration of the trial run, limited to the record [s]."""
     return min([TRIAL * period, *(end for x in records_of(sea) if (end := last_time(x)) > 0.0)])
 
 
@@ -51,7 +51,7 @@ def trial_run(
     formulation: str | None,
     case: int | str,
 ) -> list[Finding]:
-    """Run a little twice: the first call compiles, the second shows the speed."""
+    """Short trial run, twice: the first call compiles, the second measures the speed."""
     period = wave_period(model, sea, case)
     length = _length(period, sea)
     began = time.perf_counter()
@@ -80,7 +80,7 @@ def trial_run(
 
 
 class TrialOnLines:
-    """Rest and trial run of a system with dynamic lines or contacts."""
+    """Equilibrium and trial run of a system with dynamic lines or contacts."""
 
     def __init__(
         self, model: Model, sea: AnySea | None, formulation: str | None, case: int | str
@@ -98,7 +98,7 @@ class TrialOnLines:
     def _stepper(
         self, model: Model, sea: AnySea | None, formulation: str | None, case: int | str
     ) -> TwoStepStepper:
-        """The stepper of the trial, quickly compiled."""
+        """Stepper of the trial, compiled with few optimisations."""
         ends = np.array([0.0, self.length])
         options = complete(TracedOptions, times=ends, formulation=formulation, case=case)
         with warnings.catch_warnings():
@@ -109,7 +109,7 @@ class TrialOnLines:
         return replace(stepper, plan=plan)
 
     def rest(self) -> Pose:
-        """Where the bodies come to rest."""
+        """Equilibrium pose."""
         task, form = self.stepper.task, self.stepper.plan.form
         return to_rest(task.model, form, self.stepper.width).sample.pose
 
@@ -150,7 +150,7 @@ def _failed(length: float, why: object) -> Finding:
 
 
 def _stiff(step: float, period: float, numbers: dict[str, float]) -> list[Finding]:
-    """Steps much shorter than the waves."""
+    """Finding on steps much shorter than the waves."""
     if step >= period / 400:
         return []
     text = (

@@ -62,7 +62,7 @@ def freed(model: Model, place: Place) -> Model:
 
 
 def with_damping(model: Model, place: Place, damping: Sequence[float] | np.ndarray) -> Model:
-    """The freed model with other coefficients of the dampers at these places."""
+    """The freed model with other damper coefficients at these elements."""
     forces = stroke_forces(model)
     chosen = dict(zip(place, damping, strict=True))
     laws: list[Law] = []
@@ -114,7 +114,7 @@ def off_the_stops(
 
 
 def with_tips(model: Model, share: float) -> Model | None:
-    """The model with soft tips on its stops, a fraction of their distance; None without any."""
+    """The model with smoothed stops, by a fraction of their distance; None without stops."""
     forces = stroke_forces(model)
     if not forces.stopped:
         return None
@@ -123,7 +123,7 @@ def with_tips(model: Model, share: float) -> Model | None:
 
 
 def _reach(lower: object, upper: object) -> np.ndarray:
-    """Half the distance of the stops, or that of the only one from zero."""
+    """Half the distance between the stops, or the distance of the only one from zero."""
     ends = np.abs(np.stack([np.asarray(lower, float), np.asarray(upper, float)]))
     there = np.isfinite(ends)
     count = np.maximum(there.sum(axis=0), 1)
@@ -132,7 +132,7 @@ def _reach(lower: object, upper: object) -> np.ndarray:
 
 
 def _runs(part: slice, driven: set[int]) -> list[tuple[int, int, bool]]:
-    """PTOs of one law in runs that are driven or not."""
+    """PTOs of one law, split into driven and other ones."""
     out: list[tuple[int, int, bool]] = []
     for i in range(part.start, part.stop):
         if out and out[-1][2] == (i in driven):
@@ -187,7 +187,7 @@ def find_ports(model: Model, names: str | Sequence[str] | None) -> Ports:
 
 
 def _check_port(model: Model, forces: StrokeForces, name: str) -> None:
-    """Refuse what cannot be driven freely."""
+    """Reject elements that cannot be driven freely."""
     if name not in forces.names:
         raise SwelltreeError(
             f"pto '{name}': there is no PTO, spring or joint force of this name."
@@ -212,7 +212,7 @@ def _check_port(model: Model, forces: StrokeForces, name: str) -> None:
 
 
 def _damping(forces: StrokeForces, i: int) -> float:
-    """Of an element that keeps its damper next to u; u replaces the law of a PTO."""
+    """Damper of an element that acts in parallel to u; u replaces the law of a PTO."""
     law, k = forces.law_of(i)
     return float(law.damping[k]) if forces.is_plain(i) else 0.0
 
@@ -241,7 +241,7 @@ ZOOM = 4  # rounds of refinement
 
 
 class Passive(NamedTuple):
-    """The best dampers; not numbers where there are none."""
+    """Best dampers; NaN without any."""
 
     power: float  # absorbed, mean [W]
     electrical: float  # what losses leave of it [W]
@@ -249,7 +249,7 @@ class Passive(NamedTuple):
 
 
 def no_damper(count: int) -> Passive:
-    """What is known where none was found or sought."""
+    """Result without dampers."""
     return Passive(np.nan, np.nan, np.full(count, np.nan))
 
 
@@ -265,7 +265,7 @@ def powers_of(goal: Goal, response: Response) -> tuple[float, float]:
 
 
 def within(goal: Goal, omega: float, response: Response) -> bool:
-    """Are all limits kept?"""
+    """Whether all limits are satisfied."""
     for limit in goal.limits:
         value = fine_values(omega, response, limit)
         over = max(value.max() - limit.high, limit.low - value.min())

@@ -188,7 +188,7 @@ def control_dataset(
 def linear_control(
     linear: LinearModel, port: Port, waves: RealisedSea | None, asked: SearchRequest
 ) -> tuple[ControlSolution, float]:
-    """The best force on the linear model, and the power that no force passes."""
+    """Optimal force on the linear model, and the upper bound of the power."""
     begin = time.process_time()
     excitation = wave_forces(linear, port, waves)
     alone = wave_rates(port, excitation)
@@ -234,7 +234,7 @@ def linear_control(
 def looks_linear(
     model: Model, how: Formulation, ports: Ports, linear: LinearModel, period: PeriodRequest
 ) -> bool:
-    """Is the model linear? Asked of the equations that the nonlinear search would need."""
+    """Whether the model is linear, by the equations that the nonlinear search would use."""
     if not may_be_linear(still_model(model), how):
         return False
     if not having(model, HasUnknowns) and period.harmonics >= 1:
@@ -312,7 +312,7 @@ def _why_not(model: Model, waves: RealisedSea | None, radiation: str) -> str:
 def _powers(
     model: Model, result: xr.Dataset, waves: RealisedSea | None, period: float
 ) -> tuple[tuple[float, float], str]:
-    """Mean power of the last two stretches of a run, and what does not repeat in it."""
+    """Mean power of the last two stretches of a run, and its non-periodic part."""
     from swelltree.studies.control.actuators import find_ports
     from swelltree.studies.control.laws import replayed
     from swelltree.studies.time.simulate import simulate
@@ -391,7 +391,7 @@ KNOWN = Remembered()  # what depends on the model alone
 
 
 def recalled(known: dict[Tree, Tree], key: object, make: Callable[[], Tree]) -> Tree:
-    """What was made before under this key, or made now."""
+    """Cached result of a key, computed if absent."""
     if key not in known:
         with noted(apart=True) as ran:
             known[key] = make(), ran.engine
@@ -445,7 +445,7 @@ class ControlStudy:
         return cls(model, free, how, ports, linear, nonlinearity, method, known)
 
     def is_linear(self, period: PeriodRequest) -> bool:
-        """Does nothing bend, by what the model holds and by its equations?"""
+        """Whether the model is linear, by its elements and by its equations."""
 
         def looks() -> bool:
             return looks_linear(self.free, self.how, self.ports, self.linear, period)
@@ -453,7 +453,7 @@ class ControlStudy:
         return not self.nonlinearity and recalled(self.known, (self.how, "is linear"), looks)
 
     def port(self, period: PeriodRequest) -> Port:
-        """The linear model as its driven elements see it."""
+        """The linear model seen from its driven elements."""
         length, count = period.length, period.harmonics
 
         def built() -> Port:

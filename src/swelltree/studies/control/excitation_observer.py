@@ -87,7 +87,7 @@ UNTOLD = 0.01  # of the force's size: noise for what neither model nor oscillato
 
 @dataclass(frozen=True)
 class Bands:
-    """Oscillators of the force: frequency (k,), damping ratio (k,), variance they carry (k, m)."""
+    """Oscillators of the force: frequency (k,), damping ratio (k,), variance (k, m)."""
 
     centre: np.ndarray
     zeta: np.ndarray
@@ -255,7 +255,7 @@ def _force_spectrum(
 
 
 def _bands(omega: np.ndarray, variance: np.ndarray, count: int) -> Bands:
-    """Oscillators that each take an equal fraction of the energy of all forces together."""
+    """Oscillators that each represent an equal fraction of the energy of all forces."""
     part = (variance / variance.sum(axis=0)).sum(axis=1)
     level = np.cumsum(part) / part.sum()
     number = np.minimum((level * count).astype(int), count - 1)
@@ -274,7 +274,7 @@ def _with_oscillators(
     m: int,
     bands: Bands,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """State matrix and inputs of model and oscillators, and the rows that give the forces."""
+    """State matrix and inputs of model and oscillators, and the output rows of the forces."""
     n, count = first.A.shape[0], len(bands.centre)
     total = n + 2 * count * m
     B = np.zeros((total, len(rows)))
@@ -293,7 +293,7 @@ def _with_oscillators(
 
 
 def _noise(first: FirstOrder, T: np.ndarray, bands: Bands, total: int) -> np.ndarray:
-    """Intensity of the white noise: what keeps the oscillators going, and a small force."""
+    """Intensity of the white noise that drives the oscillators, and of a small force."""
     n, m = first.A.shape[0], len(T)
     into = first.push @ T.T * (UNTOLD * bands.size / np.sqrt(bands.centre.mean()))
     Q = np.zeros((total, total))
@@ -305,7 +305,7 @@ def _noise(first: FirstOrder, T: np.ndarray, bands: Bands, total: int) -> np.nda
 
 
 def _sampled_noise(A: np.ndarray, Q: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
-    """Transition over a step and covariance of the noise gathered in it (Van Loan 1978)."""
+    """Transition over a step and covariance of the accumulated noise (Van Loan 1978)."""
     from scipy.linalg import expm
 
     n = A.shape[0]

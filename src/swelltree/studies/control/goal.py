@@ -49,7 +49,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Goal:
-    """Losses and limits."""
+    """PTO losses and limits."""
 
     efficiency: float
     copper: np.ndarray  # (p,) R [W/N^2]
@@ -57,7 +57,7 @@ class Goal:
 
     @property
     def limits_power(self) -> bool:
-        """Is the power of an element limited?"""
+        """Whether the power of an element is limited."""
         return any(limit.quantity.is_product for limit in self.limits)
 
 
@@ -102,7 +102,7 @@ class ControlProgram(Program):
         self._ends()
 
     def jacobian(self, number: int, rows: np.ndarray, response: Response) -> np.ndarray:
-        """Slopes of one limit, scaled; the same object where they are made of the same."""
+        """Derivatives of one limit, scaled; cached while its source is unchanged."""
         limit = self.goal.limits[number]
         source, last = limit.quantity.source(response), self.products.get(number)
         if source is None or last is None or last[0] is not rows or last[1] is not source:
@@ -114,13 +114,13 @@ class ControlProgram(Program):
         return last[2]
 
     def adopt(self, other: ControlProgram) -> None:
-        """Hold the same limits as another program at the same times."""
+        """Use the limits and times of another program."""
         self.goal = replace(self.goal, limits=other.goal.limits)
         self.times = list(other.times)
         self._ends()
 
     def exchange(self, respond: Callable[[np.ndarray], Response | None]) -> None:
-        """Another response under the same limits."""
+        """Use another response with the same limits."""
         self.respond = respond
         self.last = None
         self.products.clear()
@@ -142,7 +142,7 @@ class ControlProgram(Program):
         self.high = np.concatenate([np.full(len(t), x.high / x.scale) for x, t in pairs] or [[]])
 
     def at(self, z: np.ndarray) -> Point | None:
-        """The program at scaled unknowns; the same point again where nothing has changed."""
+        """The program at scaled unknowns, cached."""
         last = self.last
         same = last is not None and last.goal is self.goal and np.array_equal(last.z, z)
         if not same:
@@ -155,7 +155,7 @@ class ControlProgram(Program):
         return bool(np.abs(z).max() > self.farthest)
 
     def refine(self, point: Point) -> int:
-        """Add times at which a limit is broken."""
+        """Add times at which a limit is violated."""
         if self.fixed or not isinstance(point, ControlPoint):
             return 0
         added = 0
@@ -183,7 +183,7 @@ def fine_values(omega: float, response: Response, limit: Limit) -> np.ndarray:
 
 
 class ControlPoint(Point):
-    """The program at one response."""
+    """The program evaluated at one response."""
 
     def __init__(self, program: ControlProgram, response: Response, z: np.ndarray) -> None:
         self.program = program
@@ -194,7 +194,7 @@ class ControlPoint(Point):
     # --- cost: mean of phi(F, v) = -P_e ------------------------------------------------
     @cached_property
     def _samples(self) -> tuple[np.ndarray | None, np.ndarray]:
-        """Rows from coefficients to samples (None: the coefficients themselves), weights."""
+        """Matrix from coefficients to samples (None: identity), and weights."""
         n = harmonics_of(self.response.force)
         if self.goal.efficiency == 1.0:
             return None, weights(n)
@@ -251,7 +251,6 @@ class ControlPoint(Point):
 
     @cached_property
     def gradient(self) -> np.ndarray:
-        """Of the cost."""
         w_F = self._to_coefficients(self._phi["F"])
         w_v = self._to_coefficients(self._phi["v"])
         out = np.tensordot(w_F, self.response.d_force, 2)
@@ -270,7 +269,6 @@ class ControlPoint(Point):
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """Limited quantities, scaled."""
         out, r, omega = [np.zeros(0)], self.response, self.program.omega
         for limit, A in self._row_parts():
             out.append(limit.quantity.values(At(omega, r, limit.port, A)) / limit.scale)
@@ -278,7 +276,6 @@ class ControlPoint(Point):
 
     @cached_property
     def jacobian(self) -> np.ndarray:
-        """Of the rows."""
         r = self.response
         out = [self.program.jacobian(k, A, r) for k, (_, A) in enumerate(self._row_parts())]
         if len(out) == 1:

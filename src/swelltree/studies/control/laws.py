@@ -54,7 +54,7 @@ def controlled(model: Model, pto: str, law: Law, *, plain: bool = False) -> Mode
 
 
 def _with_law(model: Model, ports: Ports, law: Law, *, plain: bool = False) -> Model:
-    """Every stroke, then every rate, is measured; every port is driven."""
+    """Controller that measures every stroke and rate and drives every port."""
     measures = tuple(("stroke", i, is_rate) for is_rate in (False, True) for i in ports.place)
     zero = np.concatenate([ports.zero, 0.0 * ports.zero])
 
@@ -62,7 +62,9 @@ def _with_law(model: Model, ports: Ports, law: Law, *, plain: bool = False) -> M
     def from_zero(t: Array, y: Array) -> Array:
         return law(t, y - zero)
 
-    driven = PlainLaw(from_zero, len(ports.place), ports.names[0]) if plain else from_zero
+    driven = from_zero
+    if plain:
+        driven = PlainLaw(from_zero, len(ports.place), ports.names[0]).rehearsed(len(measures))
     model = with_controller(model, CompiledController(driven, measures, ports.place))
     expected = getattr(law, "expected", None)
     return model if expected is None else with_expected_sea(model, expected)

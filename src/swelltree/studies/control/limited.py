@@ -22,7 +22,7 @@ class AtRest(NamedTuple):
 
 @dataclass
 class Weights:
-    """Weights of series of the elements in a Lagrangian, (c, p) each, and what they add to it."""
+    """Weights of series of the elements in a Lagrangian, (c, p) each, and their contribution."""
 
     stroke: np.ndarray
     rate: np.ndarray
@@ -31,7 +31,7 @@ class Weights:
 
 
 class At(NamedTuple):
-    """Where a quantity is asked for: one element of a response, at some times of a period."""
+    """Evaluation points of a quantity: one element of a response, at some times of a period."""
 
     omega: float
     response: Response
@@ -40,7 +40,7 @@ class At(NamedTuple):
 
 
 class Limited(ABC):
-    """What a limit is put on."""
+    """A limited quantity."""
 
     units: tuple[str, str]  # of elements that slide, and that turn
     is_product = False  # of two series: neither linear in the unknowns nor convex
@@ -56,14 +56,14 @@ class Limited(ABC):
 
     @abstractmethod
     def jacobian(self, at: At) -> np.ndarray:
-        """Derivatives of the values by the unknowns (times, z)."""
+        """Derivatives of the values with respect to the unknowns (times, z)."""
 
     @abstractmethod
     def weigh(self, at: At, multiplier: np.ndarray, weights: Weights) -> None:
         """Add the values times multipliers to the weights of a Lagrangian."""
 
     def source(self, response: Response) -> np.ndarray | None:
-        """What the jacobian is made of: where it is the same object, so is the jacobian."""
+        """Object that the Jacobian depends on, for caching."""
         return None
 
     def at_rest(self, rest: AtRest, port: int) -> tuple[np.ndarray, float] | None:
@@ -72,7 +72,7 @@ class Limited(ABC):
 
 
 class _Series(Limited):
-    """A quantity that is a series itself."""
+    """A quantity that is a series."""
 
     @abstractmethod
     def series(self, response: Response) -> tuple[np.ndarray, np.ndarray]:
@@ -108,8 +108,6 @@ class _Series(Limited):
 
 
 class Force(_Series):
-    """Force or moment of an element."""
-
     units = ("N", "N m")
     needed_at_rest = "Raise force_max above that."
 
@@ -124,7 +122,7 @@ class Force(_Series):
 
 
 class ForceRate(Force):
-    """Time derivative of the force; zero at rest."""
+    """Time derivative of the force; zero in still water."""
 
     units = ("N/s", "N m/s")
     needed_at_rest = ""
@@ -140,8 +138,6 @@ class ForceRate(Force):
 
 
 class Stroke(_Series):
-    """Stroke or angle of an element."""
-
     units = ("m", "rad")
     needed_at_rest = "Raise stroke_max above that, or move the equilibrium of the PTO."
 
@@ -156,7 +152,7 @@ class Stroke(_Series):
 
 
 class Velocity(_Series):
-    """Rate of the stroke or angle; zero at rest."""
+    """Rate of the stroke or angle; zero in still water."""
 
     units = ("m/s", "rad/s")
 
@@ -168,7 +164,7 @@ class Velocity(_Series):
 
 
 class Power(Limited):
-    """Power that an element takes: minus the product of force and rate."""
+    """Power absorbed by an element: minus the product of force and rate."""
 
     units = ("W", "W")
     is_product = True
@@ -193,11 +189,9 @@ class Power(Limited):
         weights.hessian -= cross + cross.T
 
     def _factors(self, at: At) -> tuple[np.ndarray, np.ndarray]:
-        """Force and rate at the times."""
         return at.rows @ at.response.force[:, at.port], at.rows @ at.response.rate[:, at.port]
 
     def _changes(self, at: At) -> tuple[np.ndarray, np.ndarray]:
-        """Their derivatives."""
         return at.rows @ at.response.d_force[:, at.port], at.rows @ at.response.d_rate[:, at.port]
 
 

@@ -58,7 +58,7 @@ def read_limits(
 
 
 def check_names(ports: Ports, name: str, value: object) -> None:
-    """Refuse an option by PTO that names what is not driven."""
+    """Reject an option for elements that are not driven."""
     for key in value if isinstance(value, dict) else ():
         if key not in ports.names:
             raise SwelltreeError(
@@ -85,7 +85,7 @@ def read_losses(ports: Ports, specified: float | Mapping[str, float]) -> np.ndar
 
 
 def with_machine_limits(specified: NamedValues, of_machines: dict[str, NamedValues]) -> NamedValues:
-    """Limits as given, else those of the PTOs themselves."""
+    """Given limits, else those of the PTOs."""
     out = dict(specified)
     for name, by_pto in of_machines.items():
         value = specified.get(name)
@@ -113,7 +113,7 @@ def _ends(name: str, value: Any) -> tuple[float, float]:
 
 
 def shown(limit: Limit, ports: Ports, value: float | None = None) -> str:
-    """A limit in words, at its own or another size."""
+    """Text of a limit, at its own or another value."""
     unit = limit.quantity.units[ports.angle[limit.port]]
     size = limit.low if limit.name == "power_min" else max(abs(limit.low), abs(limit.high))
     return f"{limit.name} {size if value is None else value:.4g} {unit}"
@@ -164,7 +164,7 @@ def why_not(program: ControlProgram, ports: Ports, point: Point, rest: AtRest) -
 
 
 def _static_need(limits: tuple[Limit, ...], ports: Ports, rest: AtRest) -> str:
-    """A message when the limits contradict one another already in still water."""
+    """Message if the limits are inconsistent in still water."""
     rows, low, high, needs = [], [], [], []
     for limit in limits:
         found = limit.quantity.at_rest(rest, limit.port)

@@ -37,7 +37,7 @@ SOFT = 1e-9  # of the largest stiffness: nothing holds this direction in the mea
 
 @dataclass(frozen=True)
 class Port:
-    """Mobility at the driven elements for one period and number of harmonics; any sea."""
+    """Mobility at the driven elements for one period and number of harmonics, in any sea."""
 
     omega: float  # rad/s, of the period
     frequencies: np.ndarray  # (N,) rad/s, of the harmonics
@@ -55,7 +55,7 @@ class Port:
 
     @property
     def harmonics(self) -> int:
-        """N."""
+        """Number of harmonics."""
         return len(self.mobility)
 
 
@@ -107,14 +107,14 @@ def look_in(
 
 
 def rest_strokes(model: Model, how: Formulation, ports: Ports, rest: State) -> np.ndarray:
-    """Strokes at the equilibrium."""
+    """Strokes at equilibrium."""
     bare = without_table(model)
     return np.asarray(_strokes(how, ports.place)(bare, rest)) - ports.zero
 
 
 @functools.lru_cache(maxsize=32)
 def _strokes(how: Formulation, place: Place) -> Tree:
-    """Program for the strokes, not counted from their zero."""
+    """Program for the strokes, not relative to their zero."""
     nothing = np.zeros(len(place))
     ports = Ports(("",) * len(place), place, nothing, nothing, nothing, (False,) * len(place))
 
@@ -127,7 +127,7 @@ def _strokes(how: Formulation, place: Place) -> Tree:
 
 
 def _passive(Y: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
-    """Mobility with its negative damping, a fault of the data, taken away."""
+    """Mobility without its negative damping, an error of the data."""
     even = 0.5 * (Y + np.conj(np.swapaxes(Y, 1, 2)))
     value, vector = np.linalg.eigh(even)
     bad = value.min(axis=1) < -1e-12 * np.abs(Y).max(axis=(1, 2))
@@ -137,7 +137,7 @@ def _passive(Y: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
 
 
 def _mean(K: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean strokes per mean force, and which elements may have one."""
+    """Mean strokes per mean force, and the elements that can have one."""
     size = np.sqrt(np.maximum(np.abs(np.diag(K)), np.abs(K).max(initial=0.0) * 1e-12) + 1e-300)
     U, value, Vt = np.linalg.svd(K / np.outer(size, size))
     soft = value < SOFT * max(value.max(initial=0.0), 1e-300)
@@ -168,7 +168,7 @@ def wave_forces(linear: LinearModel, port: Port, waves: RealisedSea | None) -> n
 
 
 def wave_rates(port: Port, excitation: np.ndarray) -> np.ndarray:
-    """v0: rates of the driven elements under the waves alone, (N, p) complex."""
+    """v0: rates of the driven elements in waves without control, (N, p) complex."""
     moved = port.inverse @ (excitation @ port.to_bodies)[..., None]
     return -1j * port.frequencies[:, None] * (port.rows @ moved)[..., 0]
 
@@ -227,7 +227,7 @@ def linear_response(port: Port, waves_alone: np.ndarray) -> tuple[Tree, int]:
 
 
 def power_bound(port: Port, waves_alone: np.ndarray) -> float:
-    """Most power that any force can take: sum of F^H (Re Z)^-1 F / 8 over the harmonics [W]."""
+    """Maximum power of any force: sum of F^H (Re Z)^-1 F / 8 over the harmonics [W]."""
     even = 0.5 * (port.mobility + np.conj(np.swapaxes(port.mobility, 1, 2)))
     moved = np.abs(waves_alone).max(axis=1)
     Y, v = even[moved > 0.0], waves_alone[moved > 0.0][..., None]
@@ -238,7 +238,7 @@ def power_bound(port: Port, waves_alone: np.ndarray) -> float:
 
 
 def damped(port: Port, waves_alone: np.ndarray, damping: np.ndarray) -> tuple[Tree, Tree, Tree]:
-    """Complex strokes, rates and forces (N, p) with dampers (p,) beside the elements' springs."""
+    """Complex strokes, rates and forces (N, p) with dampers (p,) parallel to the springs."""
     w = port.frequencies[:, None]
     law = damping + port.ports.stiffness / (-1j * w)
     eye = np.eye(len(damping))

@@ -55,7 +55,7 @@ def driven_node(
 
 @dataclass
 class Solved:
-    """A periodic motion under given actuator series, with what its derivatives need."""
+    """A periodic motion for given actuator series, with the terms of its derivatives."""
 
     Y: np.ndarray  # (c, u)
     a: np.ndarray  # (nodes, p)
@@ -81,7 +81,6 @@ class DrivenNodes(Nodes):
 
     @functools.cached_property
     def points(self) -> Points:
-        """The equations at the nodes."""
         return points_of(driven_node, self.how, self.ports.place)
 
     @property
@@ -101,7 +100,7 @@ class DrivenNodes(Nodes):
         return self.residual(Y, values, mu).reshape(-1)
 
     def solved(self, Y: np.ndarray, a: np.ndarray) -> tuple[Solved, np.ndarray]:
-        """All about a motion, and its residual (c u,)."""
+        """Solution at a motion, and its residual (c u,)."""
         values, jacobians, mu = self.with_jacobians(np.concatenate([self.inputs(Y), a], axis=1))
         factor = Factor(self.jacobian(values, jacobians, mu))
         solved = Solved(Y, a, values, jacobians, mu, factor)
@@ -163,7 +162,7 @@ class DrivenNodes(Nodes):
 
     # --- derivatives ---------------------------------------------------------------------
     def sensitivity(self, solved: Solved) -> np.ndarray:
-        """Change of Y with the unknowns, (c, u, z)."""
+        """Derivatives of Y with respect to the unknowns, (c, u, z)."""
         rho = self.node_jacobians(solved.jacobians, solved.memory_force)
         u, c, p = self.u, self.c, self.p
         Jz = np.zeros((u, p, c, c))
@@ -185,7 +184,7 @@ class DrivenNodes(Nodes):
         return unit.reshape(self.c, self.p, -1)[..., self.keep]
 
     def inputs_change(self, S: np.ndarray, used: np.ndarray) -> np.ndarray:
-        """Change of some of w at the nodes with the unknowns, (nodes, used, z)."""
+        """Derivatives of some of w at the nodes with respect to the unknowns, (nodes, used, z)."""
         out = np.empty((self.count, len(used), S.shape[2]))
         for m, j in enumerate(used):
             if j < 3 * self.u:
@@ -196,20 +195,20 @@ class DrivenNodes(Nodes):
         return out
 
     def directions_stay(self, solved: Solved) -> bool:
-        """Are body velocities the same sums of rates at all times?"""
+        """Whether body velocities are constant combinations of the rates."""
         stay = self.steady.all(solved.values[2]) and self.steady.all(solved.jacobians[1])
         return stay and not self.steady.any(solved.jacobians[2])
 
     def straight(self, solved: Solved) -> bool:
-        """Are strokes and rates sums of the unknowns?"""
+        """Whether strokes and rates are linear in the unknowns."""
         return self.steady.all(solved.jacobians[3]) and self.steady.all(solved.jacobians[4])
 
     def project(self, solved: Solved) -> np.ndarray:
-        """From strokes and rates at the nodes to their series."""
+        """Projection of strokes and rates at the nodes to their series."""
         return self.basis.project if self.straight(solved) else self.wide.project
 
     def series_change(self, solved: Solved, S: np.ndarray, which: int) -> np.ndarray:
-        """Change of the series of strokes (3) or rates (4) with the unknowns."""
+        """Derivatives of the series of strokes (3) or rates (4) with respect to the unknowns."""
         G, u = solved.jacobians[which], self.u
         if not self.straight(solved):
             used = np.flatnonzero(G.any(axis=(0, 1)))

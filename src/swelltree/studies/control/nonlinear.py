@@ -50,7 +50,7 @@ TRIAL_DAMPINGS = np.logspace(-1.5, 1.5, 13)  # dampers tried first, of the size 
 
 
 class Reduced:
-    """Unknowns -> series of the driven elements; remembers the last motion to begin from."""
+    """Maps unknowns to series of the driven elements, starting from the last motion."""
 
     def __init__(self, nodes: DrivenNodes) -> None:
         self.nodes = nodes
@@ -67,7 +67,7 @@ class Reduced:
         return solved
 
     def motion_of(self, z: np.ndarray) -> Solved | None:
-        """Periodic motion under unknowns, from the last one with its change."""
+        """Periodic motion for given unknowns, predicted from the last one."""
         a = self.nodes.series(z)
         if self.near is not None:
             before, motion, S = self.near
@@ -80,7 +80,6 @@ class Reduced:
         return self.motion(a)
 
     def series(self, solved: Solved) -> Response:
-        """Series without derivatives."""
         ports, out = self.nodes.ports, self.nodes.project(solved)
         x, v = solved.values[3] - ports.zero, solved.values[4]
         F = solved.a - ports.damping * v - ports.stiffness * x
@@ -120,7 +119,7 @@ def nonlinear_control(
     requested: PeriodRequest,
     asked: SearchRequest,
 ) -> tuple[ControlSolution, float]:
-    """The best force on a nonlinear model, and the bound of the linear one."""
+    """Optimal force on a nonlinear model, and the bound of the linear one."""
     check_periodic(model, requested.harmonics, requested.nodes, requested.radiation)
     waves = requested.waves
     period = _pinned(how, set_up(model, how, requested))
@@ -189,7 +188,7 @@ def nonlinear_control(
 
 
 def _pinned(how: Formulation, period: Period) -> Period:
-    """The problem with pins in the directions that nothing holds in the mean."""
+    """Problem with pins in directions without mean stiffness."""
     jacobians, _ = at_rest(how, period)
     directions, equations = all_pins(how, period, jacobians[:, : len(jacobians)])
     return replace(period, pinned=directions, unbalanced=equations)
@@ -198,7 +197,7 @@ def _pinned(how: Formulation, period: Period) -> Period:
 def _start(
     port: Port, alone: np.ndarray, goal: Goal, program: ControlProgram, asked: SearchRequest
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Optimum of the linearised system under the same limits, as scaled u, and multipliers."""
+    """Optimum of the linearised system with the same limits, as scaled u, and multipliers."""
     respond, size = linear_response(port, alone)
     limits = tuple(limit for limit in goal.limits if not limit.quantity.is_product)
     quadratic = ControlProgram(

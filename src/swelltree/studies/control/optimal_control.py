@@ -122,7 +122,7 @@ def _check(method: str, efficiency: float, radiation: str) -> None:
 
 
 def _joined(results: list[Tree], cases: list[Tree]) -> xr.Dataset:
-    """Several realisations as one dataset, their numbers as variables."""
+    """Several realisations merged into one dataset, along `realisation`."""
     import xarray as xr
 
     numbers = ("mean_power", "electrical_power", "passive_power", "kkt_residual")

@@ -106,7 +106,7 @@ class Mpc:
 
     @property
     def states(self) -> tuple[str, ...]:
-        """Names of what is part of the run: the estimate, the forces before and now."""
+        """Names of controller states: the estimate, previous and present forces."""
         estimate = (f"estimate{k}" for k in range(len(self.plant.A)))
         forces = (f"{word}_{name}" for word in ("last", "force") for name in self.ports.names)
         return *estimate, *forces
@@ -146,7 +146,7 @@ class Mpc:
         return envelope * synthesised(times, w, F[0] + 1j * F[1])
 
     def _kalman(self, noise: float) -> np.ndarray:
-        """Constant gain of the estimator; process noise enters like the forces."""
+        """Constant gain of the estimator; process noise enters with the forces."""
         from scipy.linalg import solve_discrete_are
 
         A, C = self.plant.A, self.plant.C
@@ -317,7 +317,6 @@ def with_mpc(
 
 
 def _sampled(model: Model, ports: Ports, mpc: Mpc, forecast: Components | None) -> Model:
-    """The model with the controller on it."""
     p, states = len(ports), mpc.states
     zero = np.concatenate([ports.zero, 0.0 * ports.zero])
 

@@ -50,7 +50,7 @@ class ControlReport:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The same in words."""
+        """Messages of the report."""
         sentences = [
             f"{self.order} states: {self.controllable} can be moved by the inputs, "
             f"{self.observable} can be seen in the outputs, {self.minimal} both."
@@ -85,7 +85,7 @@ def unrestrained_sentence(poles: np.ndarray) -> str:
 
 
 def _short(names: tuple[str, ...]) -> str:
-    """Names as text, the states of radiation counted."""
+    """Names as text; radiation states are only counted."""
     water = [name for name in names if name.startswith("radiation__")]
     parts = [listed([name for name in names if name not in water])]
     if water:
@@ -94,7 +94,7 @@ def _short(names: tuple[str, ...]) -> str:
 
 
 def _outside(basis: np.ndarray, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of states with a part outside a subspace."""
+    """Names of states with a component outside a subspace."""
     missing = 1.0 - (basis**2).sum(axis=1)
     return tuple(name for name, part in zip(names, missing, strict=True) if part > PART)
 
@@ -115,7 +115,7 @@ def control_report(system: StateSpace) -> ControlReport:
 
 
 def examined(A: np.ndarray, B: np.ndarray, C: np.ndarray, names: tuple[str, ...]) -> ControlReport:
-    """The report of a system given by its matrices."""
+    """Report of a system from its matrices."""
     _, (a, b, c) = comparable(A, B, C)
     moved, observed = reached(a, b), reached(a.T, c.T)
     internal = moved.T @ a @ moved

@@ -24,7 +24,7 @@ SHARPER = (0.3, 0.1, 0.03, 0.01, 0.003)  # of the typical power
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """What the user wants."""
+    """Options of a search."""
 
     limits: NamedValues
     efficiency: float
@@ -39,7 +39,7 @@ class SearchRequest:
 
 @dataclass(frozen=True)
 class ControlSolution:
-    """What was found, before it becomes a dataset."""
+    """Result of a search before labelling."""
 
     response: Response
     optimum: Optimum
@@ -83,7 +83,7 @@ def best_of_starts(
     requested: SearchRequest,
     multiplier: np.ndarray | None = None,
 ) -> Optimum:
-    """The best optimum of several starts; the first from z, the others scattered around it."""
+    """Best optimum of several starts; the first from z, the others scattered around it."""
     if program.goal.efficiency < 1.0 or program.goal.limits_power:
         # the change from generating to motoring is sharpened in steps
         rounded, give = program.rounded, program.give
@@ -125,7 +125,7 @@ def check_found(
     requested: SearchRequest,
     stops: bool = False,
 ) -> None:
-    """Reject what is not an optimum, with an error message."""
+    """Reject solutions that are not optima."""
     if optimum.converged and optimum.feasible:
         return
     if not optimum.feasible:

@@ -28,12 +28,12 @@ class Response:
 
 
 def harmonics_of(coefficients: np.ndarray) -> int:
-    """N of a series."""
+    """Number of harmonics of a series."""
     return (len(coefficients) - 1) // 2
 
 
 def values_at(omega: float, times: np.ndarray, harmonics: int) -> np.ndarray:
-    """Rows (times, 2N + 1) that turn coefficients into values; not to be written to."""
+    """Read-only rows (times, 2N + 1) that map coefficients to values."""
     return _values_at(omega, times.tobytes(), harmonics)
 
 
@@ -45,7 +45,7 @@ def _values_at(omega: float, raw: bytes, harmonics: int) -> np.ndarray:
 
 
 def times_series(x: np.ndarray, change: np.ndarray) -> np.ndarray:
-    """x @ change, quickly where every unknown is one of the coefficients itself."""
+    """x @ change, fast if every unknown is one coefficient."""
     if np.count_nonzero(change) == change.shape[1]:
         place = change.argmax(axis=0)
         if (change[place, np.arange(change.shape[1])] == 1.0).all():
@@ -54,7 +54,6 @@ def times_series(x: np.ndarray, change: np.ndarray) -> np.ndarray:
 
 
 def rate_of(omega: float, coefficients: np.ndarray) -> np.ndarray:
-    """Coefficients of the time derivative."""
     n = harmonics_of(coefficients)
     k = omega * np.arange(1, n + 1).reshape(-1, *(1,) * (coefficients.ndim - 1))
     cos, sin = coefficients[1 : n + 1], coefficients[n + 1 :]

@@ -229,7 +229,7 @@ def recorded(run: RunOf, memory: float) -> Recorded:
 
 
 def _placed(steps: Steps, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The step that each sample lies in, and whether it is at its end."""
+    """Step of each sample, and whether the sample is at its end."""
     accepted = np.flatnonzero(steps.accepted)
     ends = steps.t_end[accepted]
     k = np.searchsorted(ends, times, side="left")

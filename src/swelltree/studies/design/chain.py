@@ -1,13 +1,15 @@
 r"""Which arrays of a run its parameters feed, and by how much: the chain rule through compilation.
 
-A number of the description is followed by compiling the changed description, one of the sea by
-realising the changed sea, one of the compiled model by setting it: in numpy, without a step in
-time. The derivatives of all arrays are central differences of fourth order of that map,
+A direct number (`model.values.parameters`) is one entry of one array: its derivative there is one.
+Other numbers of the description are followed by compiling the changed description, those of the
+sea by realising the changed sea: in numpy, without a step in time. The derivatives of all arrays by
+these are central differences of fourth order of that map,
 
 .. math:: f' = \frac{8 (f_1 - f_{-1}) - (f_2 - f_{-2})}{12 h} + O(h^4)
 
-and right to about ten digits, because the map is smooth arithmetic. The fit of the radiation
-memory to the hydrodynamic data is held: it chooses orders and weights and is not smooth.
+and right to about ten digits, because the map is smooth arithmetic. Where a number changes the
+radiation data, their fit would be another: it chooses orders and weights, is not smooth, and such
+numbers are rejected.
 
 A run that begins at an equilibrium r(x, p) = 0 begins elsewhere in another design, by the implicit
 function theorem :math:`dx/dp = -r_x^{+} r_p`.
@@ -27,7 +29,8 @@ from swelltree.hydro.linear.hydro import linear_hydro
 from swelltree.integrate.newton import RANK_TOLERANCE, residual_and_jacobian
 from swelltree.jit import Array, Tree, flatten, jax, jnp, leaves_of, pytree
 from swelltree.model.model import Model
-from swelltree.model.values.by_path import check_same, difference
+from swelltree.model.values.by_path import check_fit, check_same, difference
+from swelltree.model.values.parameters import entry_of, is_direct
 from swelltree.mooring.cable.cables import with_drums_stopped
 from swelltree.multibody.formulations import State
 from swelltree.multibody.formulations.equations import Phase, settled_at, start_phase
@@ -145,7 +148,7 @@ class Chain:
         return cls((), Varied(()), ((), ()), np.zeros(0), np.zeros((0, 0)), np.zeros((0, n)))
 
     def of(self, slope: np.ndarray, lam: np.ndarray) -> np.ndarray:
-        """Derivatives in the parameters from those in theta and in the start."""
+        """Derivatives with respect to the parameters, from those of theta and the start."""
         return self.by_theta @ slope + self.by_start @ lam
 
 
@@ -165,18 +168,20 @@ class RunOf:
 
     @classmethod
     def prepared(cls, design: Design, options: NamedValues) -> RunOf:
-        """Ready to start."""
         task = read_task(design.model, design.sea, options)
         return cls(design, task, smooth_stepper(task))
 
+    def at(self, values: dict[str, np.ndarray]) -> RunOf:
+        task, design = self.task, self.design.at(values)
+        task = replace(task, model=task.model.with_values(values), still=design.model)
+        return RunOf(design, task, smooth_stepper(task))
+
     @property
     def model(self) -> Model:
-        """As steps see it."""
         return self.stepper.stepped
 
 
 def flat(tree: Tree) -> np.ndarray:
-    """All numbers of a tree in one vector."""
     return np.concatenate([np.zeros(0), *(np.ravel(np.asarray(x, float)) for x in leaves_of(tree))])
 
 
@@ -202,6 +207,7 @@ def chain_of(run: RunOf, names: Sequence[str], options: NamedValues) -> Chain:
     def arrays(name: str, other: RunOf) -> Found:
         bare, loads = _apart(other.model)
         leaves, after = flatten(bare)
+        check_fit([name], run.design.model, other.design.model)
         check_same([name], old, form, leaves, after)
         for k in set(range(len(old))) - set(real):
             if not np.array_equal(old[k], leaves[k]):
@@ -225,6 +231,20 @@ def chain_of(run: RunOf, names: Sequence[str], options: NamedValues) -> Chain:
     by_start: list[np.ndarray] = []
     for name in names:
         value = run.design.value(name)
+        if is_direct(run.design.model, name):
+            labels.append(name)
+            leaf, entry = entry_of(bare, name)
+            unit = np.zeros(sum(sizes[k] for k in real))
+            unit[sum(sizes[k] for k in real if k < leaf) + entry] = 1.0
+            by_leaves.append(unit)
+            by_loads.append([np.zeros(len(x)) for x in here[1]])
+            width = np.array([STEP * (abs(float(value)) or 1.0)])
+
+            def moved(x: np.ndarray, name=name, value=value) -> RunOf:
+                return run.at({name: np.asarray(value + x[0])})
+
+            by_start.append(starts.derivative(moved, width))
+            continue
         for k, label in enumerate(labels_of(name, value.shape)):
             labels.append(label)
             h = _step(run, name, float(value.flat[k]))
@@ -284,7 +304,7 @@ def chain_of(run: RunOf, names: Sequence[str], options: NamedValues) -> Chain:
 
 
 def _step(run: RunOf, name: str, value: float) -> float:
-    """Step of the differences in a number."""
+    """Step of the finite differences."""
     h, waves = STEP, run.task.waves
     if name.startswith("sea.") and isinstance(waves, Components) and len(waves):
         turn = float(np.max(waves.omega)) * float(run.task.times[-1])
@@ -296,26 +316,24 @@ def _step(run: RunOf, name: str, value: float) -> float:
 
 
 class _Starts:
-    """Starts as described, or given."""
+    """Described or given start."""
 
     def __init__(self, run: RunOf) -> None:
         self.run = run
 
     @staticmethod
     def of(run: RunOf) -> _Starts:
-        """Those of a run."""
         at_rest = starts_at_equilibrium(run.task.still, run.task.start)
         return _AtRest(run) if at_rest else _Starts(run)
 
     def derivative(self, run_at: Callable[[np.ndarray], RunOf], h: np.ndarray) -> np.ndarray:
-        """Of the first state in a number, whose runs are made from steps of it."""
         if self.run.task.goes_on or isinstance(self.run.task.start, Phase):
             return np.zeros(len(flat(self.run.stepper.start().y)))
         return difference(lambda x: flat(run_at(x).stepper.start().y), np.zeros(1), h) / h[0]
 
 
 class _AtRest(_Starts):
-    """Starts at the equilibrium, by the implicit function theorem."""
+    """Start at equilibrium, by the implicit function theorem."""
 
     def __init__(self, run: RunOf) -> None:
         super().__init__(run)

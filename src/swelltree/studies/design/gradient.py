@@ -134,7 +134,7 @@ def slopes_of(
 
 
 def value_of(design: Design, objective: Objective, options: NamedValues) -> float:
-    """The objective of a design alone, as `slopes_of`."""
+    """The objective of a design without derivatives."""
     run = RunOf.prepared(design, _of_run(options))
     check_differentiable(run.task)
     record = recorded(run, 0.0)
@@ -144,13 +144,13 @@ def value_of(design: Design, objective: Objective, options: NamedValues) -> floa
 
 
 def _of_run(options: NamedValues) -> NamedValues:
-    """Options of the run, of those of its gradient."""
+    """Run options among those of the gradient."""
     known = {name: options[name] for name in options_of(TracedOptions) if name in options}
     return complete(TracedOptions) | known
 
 
 def check_differentiable(task: Task) -> None:
-    """Reject what the adjoint of a run does not know, with what to do."""
+    """Reject models without adjoint, with advice."""
     model, solver = task.model, task.solver
     methods = listed([f"'{name}'" for name in TABLEAUS])
     memory = radiation_memory(model)
@@ -173,7 +173,7 @@ def check_differentiable(task: Task) -> None:
 
 
 def event_words(model: Model) -> str:
-    """What watches for events in a model: its elements."""
+    """Elements of a model with events."""
     watching = [effect for effect in having(model, HasEvents) if effect.event_count]
     return listed([f"'{name}'" for effect in watching for name in effect.names])
 
@@ -252,7 +252,6 @@ class Goal:
         return _padded(self.record.times[block]), _padded(self.record.values[block])
 
     def value(self) -> float:
-        """The objective."""
         return float(self.compiled.value(self.channels, self.chain.theta, *self.about))
 
     def slopes(self) -> tuple[float, np.ndarray, np.ndarray]:
@@ -352,8 +351,8 @@ def _to_dataset(
         "engine": record.engine,
         "parts_recomputed": record.remade,
         "steps": "discrete adjoint of the accepted steps, whose lengths are held",
-        "compilation": "central differences of fourth order of the compiled arrays alone; the fit "
-        "of the radiation memory is held",
+        "compilation": "exact for numbers that feed one array entry; central differences of fourth "
+        "order of the compiled arrays alone for others, with the fit of the radiation held",
     }
     value, derivative = float(found.values[0]), found.derivatives[0]
     relative = derivative * values / value if value else np.nan * values

@@ -256,7 +256,6 @@ class _Search:
         return {"x": found.x, "message": str(found.message), "success": bool(found.success)}
 
     def dataset(self, found: NamedValues) -> xr.Dataset:
-        """The labelled result."""
         import xarray as xr
 
         x = np.clip(np.asarray(found["x"]), 0.0, 1.0)

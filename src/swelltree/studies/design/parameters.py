@@ -1,33 +1,17 @@
-r"""Which arrays of a run named numbers feed, and by how much: the chain rule through compilation.
-
-A number of the description is followed by compiling the changed description, one of the sea by
-realising the changed sea, one of the compiled model by setting it: in numpy, without a step in
-time. The derivatives of all arrays are central differences of fourth order of that map,
-
-.. math:: f' = \frac{8 (f_1 - f_{-1}) - (f_2 - f_{-2})}{12 h} + O(h^4)
-
-and right to about ten digits, because the map is smooth arithmetic. The fit of the radiation
-memory to the hydrodynamic data is held: it chooses orders and weights and is not smooth.
-"""
+"""The numbers of a run by name: those of its model and of its sea."""
 
 from __future__ import annotations
 
-import functools
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.paths import number_below, parts_of, with_number_below, with_numbers
+from swelltree.describe.paths import number_below, stated_unit, with_number_below
 from swelltree.describe.spec import Description
 from swelltree.describe.system import System
-from swelltree.hydro.linear.hydro import linear_hydro
-from swelltree.hydro.linear.radiation import fitted_memory, with_radiation_memory
-from swelltree.jit import Tree
 from swelltree.model.model import Model
-from swelltree.model.values.by_path import merged
 from swelltree.model.values.parameters import is_described
 from swelltree.waves.sea import AnySea
 
@@ -46,10 +30,9 @@ class Design:
 
     model: Model
     sea: AnySea | None
-    memo: dict[tuple, Model | None] = field(default_factory=dict, compare=False, repr=False)
+    memo: dict[tuple, Model] = field(default_factory=dict, compare=False, repr=False)
 
     def in_sea(self, sea: AnySea | None) -> Design:
-        """The same model in another sea."""
         return replace(self, sea=sea)
 
     def value(self, name: str) -> np.ndarray:
@@ -63,78 +46,22 @@ class Design:
         return np.asarray(number_below(self.sea, name), float)
 
     def at(self, values: Mapping[str, np.ndarray]) -> Design:
-        """The same with other numbers; the fit of its radiation stays."""
-        paths = {name: x for name, x in values.items() if is_described(self.model, name)}
-        of_sea = {name: x for name, x in values.items() if _is_of_sea(name)}
-        others = {k: x for k, x in values.items() if k not in paths and k not in of_sea}
+        of_model = {name: x for name, x in values.items() if not _is_of_sea(name)}
         model, sea = self.model, self.sea
-        if paths:
-            key = tuple((name, np.asarray(x).tobytes()) for name, x in sorted(paths.items()))
-            found = self.memo.get(key)
-            if found is None:
-                found = self.memo[key] = merged(model, self._base, self._compiled(paths), paths)
-            model = found
-        if others:
-            model = model.with_values(others)
-        for name, x in of_sea.items():
-            assert isinstance(sea, Description)
-            sea = with_number_below(sea, name, x.tolist())
+        if of_model:
+            key = tuple((name, np.asarray(x).tobytes()) for name, x in sorted(of_model.items()))
+            if key not in self.memo:
+                self.memo[key] = model.with_values(of_model)
+            model = self.memo[key]
+        for name, x in values.items():
+            if name not in of_model:
+                assert isinstance(sea, Description)
+                sea = with_number_below(sea, name, x.tolist())
         return Design(model, sea)
-
-    @property
-    def _base(self) -> Model:
-        """The model of the described numbers."""
-        if ("base",) not in self.memo:
-            self.memo["base",] = self._compiled({})
-        base = self.memo["base",]
-        assert base is not None
-        return base
-
-    @property
-    def _bare(self) -> Model | None:
-        """The model without memory, where that is fitted; None where nothing is fitted."""
-        again = self.model.described.again
-        if ("bare",) not in self.memo:
-            fitted = fitted_memory(self.model) is not None
-            bare = None
-            if fitted and isinstance(again, functools.partial):
-                bare = again(self.model.described.specified, radiation="none")
-            self.memo["bare",] = bare
-        return self.memo["bare",]
-
-    def _compiled(self, paths: Mapping[str, np.ndarray]) -> Model:
-        described = self.model.described
-        self.model.value("water.g")  # a model that does not know its description says so
-        assert described.again is not None
-        assert described.specified is not None
-        system = with_numbers(described.specified, {k: _rows(x) for k, x in paths.items()})
-        if self._bare is None:
-            return described.again(system)
-        assert isinstance(described.again, functools.partial)
-        new = described.again(system, radiation="none")
-        hydro = linear_hydro(self.model)
-        assert hydro is not None
-        new = with_radiation_memory(new, hydro.memory)
-        # added mass of resonances above the band belongs to the fit
-        above = np.asarray(self.model.added_mass) - np.asarray(self._bare.added_mass)
-        return new.replace(
-            added_mass=np.asarray(new.added_mass) + above,
-            users_code=self.model.users_code,
-            described=new.described.knowing(system, described.again),
-        )
 
 
 def _is_of_sea(name: str) -> bool:
     return name.partition(".")[0] == SEA
-
-
-def _rows(x: np.ndarray) -> Tree:
-    """Rows of numbers as descriptions keep them."""
-
-    def tuples(rows: Tree) -> Tree:
-        return tuple(map(tuples, rows)) if isinstance(rows, list) else rows
-
-    return tuples(np.asarray(x, float).tolist())
 
 
 def labels_of(name: str, shape: tuple[int, ...]) -> list[str]:
@@ -153,18 +80,4 @@ def unit_of(design: Design, name: str) -> str:
         parts = (*holder.bodies, *holder.joints, *holder.forces, *holder.ptos, *holder.lines)
         holder = next((part for part in parts if part.name == name.rpartition(".")[0]), None)
         keys = keys[-1:]
-    return _stated_unit(holder, keys)
-
-
-def _stated_unit(holder: object, keys: Sequence[str]) -> str:
-    """From the text of the class that holds the number."""
-    found = ""
-    for key in keys:
-        for cls in type(holder).__mro__ if isinstance(holder, Description) else ():
-            about = re.search(rf"\n\s+{key}: (.*?)(?=\n\s+\w+: |\n\n|\Z)", cls.__doc__ or "", re.S)
-            unit = about and re.search(r"\[([^\]]+)\]", about[1])
-            if unit:
-                found = " ".join(unit[1].split())
-                break
-        holder = parts_of(holder).get(key)
-    return found
+    return stated_unit(holder, keys)

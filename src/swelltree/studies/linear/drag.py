@@ -31,8 +31,6 @@ TOLERANCE = 1e-6  # of the largest motion
 
 
 class Waves(NamedTuple):
-    """Plane waves, one row each."""
-
     omega: np.ndarray  # (c,) rad/s
     beta: np.ndarray  # (c,) rad
     amplitude: np.ndarray  # (c,) m

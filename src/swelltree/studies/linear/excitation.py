@@ -61,7 +61,6 @@ def table_of(model: Model) -> Table:
 
 
 def has_table(model: Model) -> bool:
-    """Are there hydro data?"""
     return hydro_table(model) is not None
 
 

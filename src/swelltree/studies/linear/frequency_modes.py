@@ -47,7 +47,6 @@ class Matrices:
 
     @classmethod
     def of(cls, linear: LinearModel) -> Matrices:
-        """Those of a linear model, with what radiation does at once."""
         states = linear.internal
         plain = linear.total_mass, linear.total_damping, linear.stiffness, linear.to_data
         return cls(*plain, states.A, states.B, states.F)
@@ -305,6 +304,7 @@ def labels_of(linear: LinearModel) -> NamedValues:
         "body": list(layout.described),
         "dof": list(DOFS),
         "coordinate": list(layout.dof_labels),
+        "coordinate_turns": ("coordinate", [dof.turns for dof in layout.dofs]),
         "heading": ("body", np.asarray(linear.at.heading)[order], about),
         "element": list(linear.elements.names),
         "pto": [linear.elements.names[k] for k in pto_rows(linear)],
@@ -312,7 +312,6 @@ def labels_of(linear: LinearModel) -> NamedValues:
 
 
 def water_attributes(linear: LinearModel) -> NamedValues:
-    """Convention, water and notes."""
     model = linear.at.model
     return {
         "time_convention": "exp(-iwt)",

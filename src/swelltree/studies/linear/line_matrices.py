@@ -22,7 +22,7 @@ from jaxtyping import Complex, Float
 from swelltree.hydro.linear.hydro import without_table
 from swelltree.integrate.complementarity.attached import end_positions
 from swelltree.integrate.complementarity.lines.bending import kink_weights
-from swelltree.integrate.complementarity.lines.channels import line_channels
+from swelltree.integrate.complementarity.lines.channels import end_forces
 from swelltree.integrate.complementarity.lines.forces import (
     LaggedCoefficients,
     NodeWater,
@@ -47,7 +47,7 @@ REGULAR = 1e-9  # of the largest stiffness: what is slack has none of its own
 
 @dataclass(frozen=True)
 class LineMatrices:
-    """One line about its equilibrium: m nodes in use from A to B, then points beyond the ends."""
+    """One line about its equilibrium: m active nodes from A to B, then points beyond the ends."""
 
     position: Float[np.ndarray, "m 3"]
     mass: Float[np.ndarray, "x x"]  # x = 3 (m + points beyond)
@@ -67,7 +67,7 @@ class LineMatrices:
 
     @property
     def nodes(self) -> int:
-        """Nodes in use."""
+        """Active nodes."""
         return len(self.position)
 
     @property
@@ -77,13 +77,13 @@ class LineMatrices:
 
     @property
     def outer(self) -> np.ndarray:
-        """Rows of the points that hold the line: A, B and those beyond them."""
+        """Rows of the attachment points: A, B and those beyond them."""
         last = np.arange(3 * (self.nodes - 1), len(self.mass))
         return np.concatenate([np.arange(3), last])
 
     @property
     def projector(self) -> np.ndarray:
-        """Of the inner nodes, (y, y)."""
+        """Projector of the inner nodes, (y, y)."""
         return block_diagonal(self.free[1:-1])
 
 
@@ -136,13 +136,11 @@ def lines_at_rest(model: Model, *, hold: bool = False) -> LinesAtRest:
         _matrices(_row(arrays, k), _row(frozen, k), q[k], ends[k, 2:], *flags, float(model.rho))
         for k, flags in enumerate(zip(report.tension, report.grounded, strict=True))
     )
-    channels = line_channels(dynamic, rest.sample)
-    force = np.stack([np.asarray(channels[f"{end}_force"]) for end in ("anchor", "fairlead")], 1)
-    return LinesAtRest(model, rest, lines, force)
+    return LinesAtRest(model, rest, lines, np.asarray(end_forces(dynamic, rest.sample)))
 
 
 def _row(tree: Tree, k: int) -> Tree:
-    """One line of arrays of all."""
+    """Arrays of one line."""
     return mapped(lambda x: np.asarray(x)[k], tree)
 
 
@@ -236,7 +234,7 @@ def axial_stiffness(line: LineArrays, strain: np.ndarray, tension: np.ndarray) -
 
 
 def _add_pairs(matrix: np.ndarray, blocks: np.ndarray) -> None:
-    """Add what pulls neighbours together, blocks (n, 3, 3) between nodes i and i + 1."""
+    """Add couplings between neighbours, blocks (n, 3, 3) between nodes i and i + 1."""
     for i, block in enumerate(blocks):
         here, there = slice(3 * i, 3 * i + 3), slice(3 * i + 3, 3 * i + 6)
         matrix[here, here] += block
@@ -276,7 +274,7 @@ def bending_stiffness(
 
 
 class Condensed(NamedTuple):
-    """Lines of equal size as their ends see them, at c frequencies."""
+    """Lines of equal size condensed to their ends, at c frequencies."""
 
     impedance: Complex[np.ndarray, "c g e e"]
     force: Complex[np.ndarray, "c g e"]

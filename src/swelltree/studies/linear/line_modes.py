@@ -43,11 +43,13 @@ def line_modes(model: Model, line: str, *, modes: int = 10) -> xr.Dataset:
             f"line_modes: '{line}' is not a dynamic line.{suggest(line, names)} Give a line of "
             "model='dynamic'."
         )
-    found = lines_at_rest(model)
-    return _to_dataset(found.lines[names.index(line)], line, modes)
+    assert lines is not None
+    row = names.index(line)
+    way = -1 if lines.turned[row] else 1
+    return _to_dataset(lines_at_rest(model).lines[row], line, modes, way)
 
 
-def _to_dataset(line: LineMatrices, name: str, count: int) -> xr.Dataset:
+def _to_dataset(line: LineMatrices, name: str, count: int, way: int) -> xr.Dataset:
     import xarray as xr
 
     squared, shapes = natural(line)
@@ -64,7 +66,7 @@ def _to_dataset(line: LineMatrices, name: str, count: int) -> xr.Dataset:
         "natural_period": ("mode", 2.0 * np.pi / omega, {"units": "s"}),
         "shape": (
             ("mode", *axis),
-            shape,
+            shape[:, ::way],
             {
                 "units": "1",
                 "long_name": "displacement of the nodes, A first",
@@ -73,7 +75,7 @@ def _to_dataset(line: LineMatrices, name: str, count: int) -> xr.Dataset:
         ),
         "tension": (
             ("mode", "line_segment"),
-            stretch * line.axial,
+            (stretch * line.axial)[:, ::way],
             {
                 "units": "N/m",
                 "long_name": "change of tension per metre of the largest displacement",
@@ -83,8 +85,12 @@ def _to_dataset(line: LineMatrices, name: str, count: int) -> xr.Dataset:
     coords = {
         "mode": np.arange(1, len(omega) + 1),
         "axis": ["x", "y", "z"],
-        "line_position": (axis, line.position, {"units": "m", "long_name": "at the equilibrium"}),
-        "line_tension": ("line_segment", line.tension, {"units": "N"}),
+        "line_position": (
+            axis,
+            line.position[::way],
+            {"units": "m", "long_name": "at the equilibrium"},
+        ),
+        "line_tension": ("line_segment", line.tension[::way], {"units": "N"}),
     }
     return xr.Dataset(data, coords, {"study": "line_modes", "line": name})
 

@@ -42,7 +42,7 @@ class LineDrag(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """What moves per metre of the waves."""
+    """Motion per metre of wave amplitude."""
 
     y: np.ndarray  # (c, f) free directions of the bodies
     points: np.ndarray  # (c, k, 3) nodes of all lines, then junctions
@@ -144,7 +144,7 @@ class LineSystem:
         return pieces
 
     def water(self, waves: Waves) -> np.ndarray:
-        """Velocity of the water at all points per metre (c, k, 3)."""
+        """Water velocity at all points per metre of amplitude (c, k, 3)."""
         return water_velocity(self.linear.at.model, waves.omega, waves.beta, self.at)
 
     def point_damping(self, matrices: list[np.ndarray], count: int) -> np.ndarray:
@@ -203,7 +203,7 @@ class LineSystem:
         return self._moved(w, masters, assembled[2], points, push)
 
     def _push(self, w: np.ndarray, u: np.ndarray, damping: np.ndarray) -> np.ndarray:
-        """Force of the water on all points per metre (c, k, 3): inertia and drag."""
+        """Water force on all points per metre of amplitude (c, k, 3): inertia and drag."""
         fluid = np.concatenate(
             [line.fluid for line in self.lines]
             + [mass * np.eye(3)[None] for mass in self.junction_fluid]
@@ -241,7 +241,7 @@ class LineSystem:
         return Z, g, parts
 
     def _without_junctions(self, Z: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Impedance and force of the bodies, junctions moving as they must."""
+        """Impedance and force of the bodies with the junctions eliminated."""
         f = self.linear.free
         if not self.junctions:
             return Z, g
@@ -252,7 +252,7 @@ class LineSystem:
         return reduced, g[:, :f] - (Z[:, :f, f:] @ X[..., -1:])[..., 0]
 
     def _regular(self, Z: np.ndarray) -> np.ndarray:
-        """Impedance of the junctions; those that a tie carries are no unknowns."""
+        """Impedance of the junctions; tied ones are not unknowns."""
         f = self.linear.free
         Z_jj = Z[:, f:, f:].copy()
         size = 1e-9 * np.abs(Z_jj).max((1, 2), initial=1e-9)
@@ -262,7 +262,7 @@ class LineSystem:
         return Z_jj
 
     def _junctions(self, Z: np.ndarray, g: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Motion of the junctions (c, 3J) with that of the bodies."""
+        """Motion of the junctions (c, 3J) for that of the bodies."""
         f = self.linear.free
         if not self.junctions:
             return np.zeros((len(y), 0))
@@ -277,7 +277,7 @@ class LineSystem:
         damping: np.ndarray,
         push: np.ndarray,
     ) -> Motion:
-        """Nodes, tensions and forces on what holds the lines, with the motion of the masters."""
+        """Nodes, tensions and attachment forces for the motion of the masters."""
         c, f = len(w), self.linear.free
         points = np.zeros((c, len(self.at), 3), dtype=complex)
         tension = np.full((c, len(self.lines), self.n), np.nan, dtype=complex)
@@ -339,7 +339,7 @@ class CoupledDrag:
         return self.system.solved(self.waves, self.force, equivalent, damping)
 
     def run(self, how: str) -> tuple[Motion, LineDrag, int]:
-        """Motion per metre, the matrices of its drag, and the number of rounds."""
+        """Motion per metre of amplitude, its drag matrices, and the number of iterations."""
         linear, size = self.system.linear, self.waves.amplitude[:, None]
         c = len(size)
         X = np.zeros((c, linear.to_bodies.shape[0]), dtype=complex)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from swelltree.describe.values import NamedValues
+from swelltree.integrate.complementarity.lines.channels import as_described
 from swelltree.model.capabilities import ReportsLines, having
 from swelltree.model.effect import Instant
 from swelltree.model.model import Pose
-from swelltree.mooring.dynamic.lines import STATIC_LINES, StaticLines
+from swelltree.mooring.dynamic.lines import STATIC_LINES, StaticLines, required_lines
 from swelltree.multibody.kinematics import Motion as BodyMotion
 from swelltree.spatial.rotations import about_axis, matmul
 from swelltree.studies.linear.line_response import LineSystem, Motion
@@ -85,7 +86,7 @@ def tensions(
 
 
 def _below(parts: list[dict[str, np.ndarray]], counts: list[int], axis: int) -> dict:
-    """Rows of several kinds of lines below each other; what one does not know is not a number."""
+    """Concatenate rows of several kinds of lines; missing quantities are NaN."""
     out = {}
     for name in {name: None for part in parts for name in part}:
         some = next(part[name] for part in parts if name in part)
@@ -98,27 +99,31 @@ def _below(parts: list[dict[str, np.ndarray]], counts: list[int], axis: int) -> 
 
 
 def _dynamic(system: LineSystem, moved: Motion) -> Tensions:
-    """Of lines whose nodes move: along them, and of the force at each end in its direction."""
-    amplitude = {"line_tension": moved.tension}
+    """Dynamic lines: tensions along them, and end forces in their mean direction."""
     tension = np.full((len(system.lines), system.n), np.nan)
     for k, line in enumerate(system.lines):
         tension[k, line.first :] = line.tension
-    mean = {"line_tension": tension}
+    size = np.linalg.norm(system.end_force, axis=-1)
+    direction = system.end_force / np.maximum(size, 1e-9)[..., None]
+    pull = (moved.end_force * direction).sum(-1)
+    lines = required_lines(system.model)
+    moving, tension, pull, size = (
+        np.asarray(as_described(lines, x))
+        for x in (moved.tension.swapaxes(0, 1), tension, pull.swapaxes(0, 1), size)
+    )
+    amplitude, mean = {"line_tension": moving.swapaxes(0, 1)}, {"line_tension": tension}
     for end, name in ((0, "anchor_tension"), (1, "fairlead_tension")):
-        force = system.end_force[:, end]
-        size = np.linalg.norm(force, axis=1)
-        direction = force / np.maximum(size, 1e-9)[:, None]
-        amplitude[name] = (moved.end_force[:, :, end] * direction).sum(-1)
-        mean[name] = size
+        amplitude[name] = pull[:, end].T
+        mean[name] = size[:, end]
     return Tensions(tuple(system.names), amplitude, mean)
 
 
 def _by_law(
     linear: LinearModel, effect: ReportsLines, now: Instant, omega: np.ndarray, y: np.ndarray
 ) -> Tensions | None:
-    """Of lines that are known from where bodies are and how fast they move."""
+    """Lines whose tension follows from positions and velocities of bodies."""
     model, layout = linear.at.model, linear.at.model.layout
-    names = tuple(effect.coordinates(layout)["line"][1])
+    names = tuple(map(str, effect.coordinates(layout)["line"][1]))
 
     def at(pose: Pose, v: np.ndarray) -> dict[str, np.ndarray]:
         moved = replace(now, motion=replace(now.motion, pose=pose, v=v))
@@ -148,7 +153,7 @@ def _by_law(
 
 
 def with_line_notes(result: xr.Dataset, system: LineSystem | None) -> xr.Dataset:
-    """The result with what it says of dynamic lines whose nodes move on their own."""
+    """The result with notes on dynamic lines."""
     if system is not None:
         report = str(result.attrs["report"]).replace(STATIC_LINES, MOVING_LINES)
         result.attrs["report"] = report

@@ -62,7 +62,7 @@ NONE = 1e-12  # of the largest slope of a state's rate: less counts as none
 
 @dataclass(frozen=True)
 class InternalBlock:
-    """Internal states (k of them) beside f free directions; numpy, or traced arrays."""
+    """Internal states (k of them) coupled to f free directions; NumPy or traced arrays."""
 
     A: Float[Array, "k k"]
     B: Float[Array, "k f2"]  # per y and y'
@@ -86,7 +86,7 @@ class InternalBlock:
         return np.linalg.solve(-1j * w * np.eye(len(self.A)) - self.A, moved)
 
     def notes(self) -> tuple[str, ...]:
-        """Which internal states a linear model holds still."""
+        """Internal states that a linear model holds constant."""
         if not self.held:
             return ()
         return (
@@ -109,7 +109,7 @@ class _At:
 
 
 def _moving_kinds(model: Model, internal: InternalState) -> list[str]:
-    """Effects whose internal states are not settled by the places of bodies."""
+    """Effects whose internal states do not follow from the poses of bodies."""
     return [
         e.kind
         for e in having(model, HasStates)
@@ -207,7 +207,6 @@ class OperatingPoint:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Name of each velocity of the formulation."""
         return self.formulation.velocity_names(self.model)
 
 
@@ -250,12 +249,11 @@ class LinearModel:
 
     @functools.cached_property
     def internal(self) -> InternalBlock:
-        """Internal states of effects."""
         return internal_block(self.at, len(self.element_slopes))
 
     @property
     def to_displacements(self) -> Float[np.ndarray, "b6 f"]:
-        """Displacements of the bodies in the axes of their headings, as runs have them."""
+        """Displacements of the bodies in heading axes, as in runs."""
         return columns_in_axes(self.at.heading, self.to_bodies)
 
     @property
@@ -270,7 +268,7 @@ class LinearModel:
 
     @property
     def total_damping(self) -> Float[Array, "f f"]:
-        """Damping with what radiation takes at once."""
+        """Damping including the instantaneous part of radiation."""
         return self.damping + self.to_data.T @ self.radiation.damping @ self.to_data
 
     def impedance(
@@ -295,7 +293,7 @@ class LinearModel:
         return D - 1j * w * more
 
     def harmonic_impedance(self, omega: Float[np.ndarray, " w"]) -> Complex[np.ndarray, "w f f"]:
-        """The same at the harmonics of a motion, of which some may lie outside the data."""
+        """Impedance at the harmonics of a motion, some of which may lie outside the data."""
         w = omega[:, None, None]
         memory = np.conj(self.radiation.transfer(omega))
         C = self.total_damping + self.to_data.T @ memory @ self.to_data
@@ -330,7 +328,7 @@ class LinearModel:
         return np.linalg.solve(D, (force @ self.to_bodies)[..., None])[..., 0]
 
     def state_matrix(self) -> Float[Array, "f2 f2"]:
-        """Of (y, y'), with what radiation does at once and without its memory."""
+        """State matrix of (y, y') without radiation memory."""
         xp = namespace(self.mass, self.stiffness)
         M = self.total_mass
         lower = xp.concatenate([-self.stiffness, -self.total_damping], axis=1)
@@ -338,7 +336,7 @@ class LinearModel:
         return xp.concatenate([upper, _solved(M, lower)])
 
     def first_order(self) -> FirstOrder:
-        """With the states of the radiation memory, then those of effects (`internal_block`)."""
+        """First-order form with radiation states, then those of effects (`internal_block`)."""
         memory, f, inner = self.radiation.states, self.free, self.internal
         k = 0 if memory is None else memory.order
         A, push = np.zeros((2 * f + k, 2 * f + k)), np.zeros((2 * f + k, f))
@@ -356,7 +354,7 @@ class LinearModel:
         return FirstOrder(A, np.pad(push, ((0, len(inner.A)), (0, 0))))
 
     def in_directions(self, change: Float[np.ndarray, "f f"]) -> LinearModel:
-        """The same in other free directions z, y = change z."""
+        """The linear model in other free directions z, y = change z."""
         square = {
             name: change.T @ getattr(self, name) @ change
             for name in ("mass", "damping", "stiffness")
@@ -372,7 +370,7 @@ class LinearModel:
 
 
 def _solved(M: Array, right: Array) -> Array:
-    """M^-1 times the right-hand side, not a number where DOFs have no mass."""
+    """M^-1 times the right-hand side, NaN where DOFs have no mass."""
     xp = namespace(M, right)
     try:
         return xp.linalg.solve(M, right)
@@ -428,7 +426,7 @@ def find_nonlinearity(model: Model, off_stops: frozenset[str] = frozenset()) -> 
 
 
 def may_be_linear(model: Model, how: Formulation) -> bool:
-    """Has the model nothing by which it is not linear for sure?"""
+    """Whether no element of the model is known to be nonlinear."""
     if internal_at_rest(model).elements or feels(model, "waves"):
         return False
     return not (how.rows(model) and how.keeps_rows)

@@ -51,7 +51,7 @@ class Point:
 
 @pytree()
 class Balance:
-    """What changes with a small step and velocity."""
+    """Quantities that depend on a small step and velocity."""
 
     force: Array  # (n,) generalised forces, with those of the constraint rows
     closing: Array  # (m,) acceleration that the rows lack; none at rest
@@ -61,7 +61,7 @@ class Balance:
 
 @pytree()
 class Still:
-    """What is taken as it is at the point."""
+    """Quantities that are constant at the operating point."""
 
     mass: Array  # (n, n) without the added mass of hydro data
     P: Array  # (6N, n)
@@ -105,7 +105,7 @@ def _balance(formulation: Formulation) -> Points:
 
 
 def still_at(formulation: Formulation, point: Point) -> Still:
-    """What is taken as it is at a point."""
+    """Constant quantities at an operating point."""
     t = jnp.zeros(())
     internal = settled_at(point.model, formulation, point.state)
     model = present(point.model, internal)
@@ -148,7 +148,7 @@ def derivatives_at(formulation: Formulation, point: Point) -> tuple[Balance, Sti
 
 
 def free_directions(rows: np.ndarray) -> np.ndarray:
-    """Orthonormal directions Z (n, f) that constraint rows (m, n) leave free."""
+    """Orthonormal basis Z (n, f) of the null space of constraint rows (m, n)."""
     n = rows.shape[1]
     if not rows.size or not rows.any():
         return np.eye(n)
@@ -161,7 +161,7 @@ def _directions(still: Still) -> np.ndarray:
 
 
 def _traced_directions(rows: Array, free: int) -> Array:
-    """The same inside a trace, for a known number of them; they follow the joints."""
+    """Null space inside a trace, of known dimension."""
     n = rows.shape[1]
     if not rows.shape[0]:
         return jnp.eye(n)
@@ -171,7 +171,7 @@ def _traced_directions(rows: Array, free: int) -> Array:
 
 
 def still_model(model: Model) -> Model:
-    """The model with lines static, without waves, radiation and hydro data."""
+    """The model with static lines, without waves, radiation and hydrodynamic data."""
     model = with_static_lines(model)
     return without_radiation(model)
 
@@ -246,7 +246,7 @@ def traced_model(
 
 
 def matrices_at_start(model: Model, how: Formulation) -> LinearModel:
-    """The matrices where runs begin, without radiation memory; for a first look at a model."""
+    """Matrices at the start of runs, without radiation memory."""
     point = _resting_point(still_model(model), how, None, at_equilibrium=False)
     jacobian, still = derivatives_at(how, point)
     return _matrices(model, point, how, "infinite", jacobian, still, _directions(still))
@@ -301,7 +301,7 @@ def resting_motion(how: Formulation) -> Tree:
 
 
 def _radiation(model: Model, forms: list[LinearForm], source: str, study: str) -> Radiation:
-    """The block of the effect that radiates, or that of a dry model."""
+    """Radiation of the radiating effect, or zero for a dry model."""
     sources = next((form.radiation for form in forms if form.radiation is not None), None)
     if sources is None:
         return dry(6 * model.layout.n_bodies, model.added_mass)
@@ -316,7 +316,7 @@ def _assembled(
     forms: list[LinearForm],
     pieces: tuple[Tree, ...],
 ) -> LinearModel:
-    """Everything in the free directions."""
+    """Linear model in the free directions."""
     Z, n = at.directions, at.directions.shape[0]
     force, slopes = jacobian.force, jacobian.elements
     xp = namespace(Z, slopes)

@@ -115,7 +115,7 @@ def modes_traced(model: Model, **options: Unpack[ModesTracedOptions]) -> dict[st
 
 
 def _prepared(model: Model, added_mass: str) -> tuple[Model, str]:
-    """The model with lines that have no mass, and where its radiation comes from."""
+    """The model with massless lines, and its radiation source."""
     if added_mass not in ADDED_MASS:
         raise SwelltreeError(
             f"added_mass '{added_mass}' is not known. Choose 'infinite' or 'frequency'."

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def check_excited(model: Model, radiation: str) -> None:
-    """Something must feel the waves, and the source of radiation be known."""
+    """Require wave excitation and a known radiation source."""
     check_source(radiation)
     if not excited(model):
         table_of(model)

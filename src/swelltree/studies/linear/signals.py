@@ -22,7 +22,7 @@ from swelltree.studies.linear.linearise import linear_model
 
 
 def model_with_states(model: Model, how: Formulation) -> LinearModel:
-    """A linear model with radiation states, whose free directions are velocities with names."""
+    """A linear model with radiation states, whose free directions are named velocities."""
     linear = linear_model(model, how, "state_space", study="state_space")
     Z = linear.at.directions
     if Z.shape[0] == Z.shape[1]:
@@ -31,7 +31,7 @@ def model_with_states(model: Model, how: Formulation) -> LinearModel:
 
 
 def _independent(rows: np.ndarray) -> np.ndarray:
-    """So many of the rows (n, f) as there are columns, those that are most independent."""
+    """The most independent rows of (n, f), as many as columns."""
     from scipy.linalg import qr
 
     pivots: Tree = qr(rows.T, mode="r", pivoting=True)[-1]
@@ -39,7 +39,7 @@ def _independent(rows: np.ndarray) -> np.ndarray:
 
 
 def state_names(linear: LinearModel) -> tuple[str, ...]:
-    """Of the first-order form of `model_with_states`."""
+    """State names of the first-order form of `model_with_states`."""
     Z, names = linear.at.directions, linear.at.names
     # the rows that are one are the velocities that serve as free directions
     free = [names[int(np.abs(Z - unit).max(axis=1).argmin())] for unit in np.eye(linear.free)]
@@ -54,7 +54,7 @@ def state_names(linear: LinearModel) -> tuple[str, ...]:
 
 
 def left_out(model: Model) -> tuple[str, ...]:
-    """What the linear model leaves out."""
+    """Notes on effects that the linear model omits."""
     groups = having(model, HasDrag)
     dragged = [group.word for group in groups if group.without_drag() is not group]
     notes = [STATIC_LINES] if STATIC_LINES in model.report else []
@@ -75,12 +75,12 @@ def independent_coordinates(linear: LinearModel) -> list[str]:
 
 
 def spelled(name: str) -> str:
-    """A signal's name in the system: python-control allows no dots."""
+    """A signal's name without dots, which python-control does not allow."""
     return name.replace(".", "__")
 
 
 def _listed_names(names: object) -> list[str]:
-    """Names as the user writes them, with dots; those of an exported system are taken too."""
+    """Names as users write them, with dots; names of exported systems are accepted too."""
     return [name.replace("__", ".") for name in as_names(names)]
 
 
@@ -162,7 +162,7 @@ def output_rows(
 def _output(
     linear: LinearModel, first: FirstOrder, name: str, inputs: tuple[str, ...], forces: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of one output: of the states (s,) and of the inputs (m,)."""
+    """Rows of one output: for the states (s,) and for the inputs (m,)."""
     plain, derivative = name, 0
     for ending, count in ((".rate", 1), (".acceleration", 2)):
         if name.endswith(ending):

@@ -145,7 +145,7 @@ def _reduced(
     error: float | None,
     notes: list[str],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Balanced truncation, reported in the notes."""
+    """Balanced truncation with a note."""
     before, parts = A.shape[0], split_unrestrained(A, B, C)
     k = parts.poles.size
     if order is not None and order < k:

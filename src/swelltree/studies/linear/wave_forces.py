@@ -23,7 +23,7 @@ from swelltree.waves.dispersion import depth_decay, dispersion
 
 
 def excited(model: Model) -> list[ExcitedByWaves]:
-    """Effects on which waves exert loads that hydro data do not hold."""
+    """Effects with wave loads that are not in the hydrodynamic data."""
     return [effect for effect in having(model, ExcitedByWaves) if "waves" in effect.feels]
 
 

@@ -69,7 +69,7 @@ def truncation_error(nodes: Nodes, Y: np.ndarray) -> float:
 
 
 def enough_nodes(harmonics: int) -> int:
-    """Nodes that show what a series leaves out."""
+    """Number of nodes that resolves the truncation error of a series."""
     return max(2 * (2 * harmonics + 1), FINE)
 
 
@@ -98,7 +98,7 @@ PROBES = 16  # instants of a period
 
 
 def failure(solution: PeriodicSolution, model: Model, how: Formulation) -> str:
-    """The message of a search that failed."""
+    """Message of a failed search."""
     why = {
         Code.NOT_FINITE: "the forces became infinite or not a number on the way",
         Code.TOO_MANY_STEPS: "Newton came no nearer within max_iterations",
@@ -115,7 +115,7 @@ def failure(solution: PeriodicSolution, model: Model, how: Formulation) -> str:
 
 
 def _moments(solution: PeriodicSolution, how: Formulation) -> Iterator[Instant]:
-    """Instants of the last motion of the search, and of smaller and larger ones."""
+    """Instants of the last motion of the search, and of scaled motions."""
     period = solution.period
     n = sizes(how, period)[0]
     Y = np.asarray(solution.Y)

@@ -41,13 +41,13 @@ def derivative(basis: Basis, order: int) -> Tree:
 
 @functools.lru_cache(maxsize=8)
 def _places(harmonics: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Differences and sums of two harmonics, as places in a spectrum of so many values."""
+    """Differences and sums of two harmonics, as indices of a spectrum."""
     k = np.arange(harmonics + 1)
     return (k[:, None] - k) % count, (k[:, None] + k) % count
 
 
 def mean_products(basis: Basis, rho: np.ndarray) -> np.ndarray:
-    """Means over the nodes of rho times two of the series' functions, (c, c), symmetric."""
+    """Means over the nodes of rho times two basis functions, (c, c), symmetric."""
     N, count = basis.harmonics, len(rho)
     minus, plus = _places(N, count)
     hat = 0.5 * np.fft.fft(rho) / count
@@ -92,7 +92,7 @@ def series_jacobian(basis: Basis, rho: np.ndarray) -> np.ndarray:
 
 
 class Steady:
-    """Which arrays are the same at all nodes; those met before are known."""
+    """Cache of which arrays are equal at all nodes."""
 
     def __init__(self) -> None:
         self.met: dict[int, tuple[np.ndarray, bool, bool]] = {}
@@ -106,11 +106,11 @@ class Steady:
         return known
 
     def all(self, x: np.ndarray) -> bool:
-        """Is x (nodes, ...) the same at all nodes?"""
+        """Whether x (nodes, ...) is equal at all nodes."""
         return self._look(x)[1]
 
     def any(self, x: np.ndarray) -> bool:
-        """Is something in x not zero?"""
+        """Whether x has nonzero entries."""
         return self._look(x)[2]
 
 
@@ -167,16 +167,15 @@ class Nodes:
     # --- programs, which further inputs extend ---------------------------------------------
     @functools.cached_property
     def points(self) -> Points:
-        """The equations at the nodes."""
         return points_of(at_node, self.how)
 
     def prepare(self) -> None:
-        """Let the program be compiled."""
+        """Compile the program."""
         zero = np.zeros((self.count, self.inputs_size))
         self.points.values(self.bare, self.time, zero)
 
     def slower(self) -> str:
-        """A message where something keeps the equations from native code."""
+        """Message about what prevents native code."""
         if not self.points.reason or self.points.reason == XLA_REQUESTED:
             return ""
         return (
@@ -186,16 +185,15 @@ class Nodes:
 
     @property
     def inputs_size(self) -> int:
-        """Unknowns of a node."""
+        """Number of unknowns of a node."""
         return 3 * self.u
 
     def inputs(self, Y: np.ndarray) -> np.ndarray:
-        """w at the nodes."""
         return np.concatenate(at_nodes(self.basis, Y), axis=1)
 
     # --- residual ------------------------------------------------------------------------
     def convolved(self, v: np.ndarray, adjoint: bool = False) -> np.ndarray:
-        """Memory of body velocities, or its adjoint, along the first axis."""
+        """Memory force of body velocities, or its adjoint, along the first axis."""
         K = np.conj(np.swapaxes(self.memory, 1, 2)) if adjoint else self.memory
         hat = np.fft.rfft(v, axis=0)
         flat = hat.reshape(len(hat), hat.shape[1], -1)
@@ -221,7 +219,7 @@ class Nodes:
         return -self.convolved(values[1]) if self.remembers else np.zeros_like(values[1])
 
     def residual(self, Y: np.ndarray, values: Values, mu: np.ndarray) -> np.ndarray:
-        """Coefficients (c, u), pinned means put in place of what cannot be balanced."""
+        """Coefficients (c, u), with pinned means in place of equations that cannot be balanced."""
         R = to_coefficients(self.basis, self.unprojected(values, mu))
         for d, e in zip(self.pinned, self.unbalanced, strict=True):
             R[0] = R[0] - (e @ R[0]) * e + (d @ Y[0]) * e
@@ -234,12 +232,12 @@ class Nodes:
         return tau
 
     def imbalance(self, values: Values, mu: np.ndarray) -> np.ndarray:
-        """Mean force left over in each pinned direction."""
+        """Mean force in each pinned direction."""
         return self.unbalanced @ self.unprojected(values, mu).mean(axis=0)
 
     # --- derivatives ---------------------------------------------------------------------
     def node_jacobians(self, jacobians: Values, mu: np.ndarray) -> np.ndarray:
-        """Slopes of the residual at nodes with the memory force held, (nodes, u, w)."""
+        """Jacobians of the residual at nodes with constant memory force, (nodes, u, w)."""
         if not self.steady.any(jacobians[2]):
             return jacobians[0]
         out = np.array(jacobians[0])
@@ -247,7 +245,7 @@ class Nodes:
         return out
 
     def jacobian(self, values: Values, jacobians: Values, mu: np.ndarray) -> np.ndarray:
-        """Of the residual coefficients in Y, (c u, c u)."""
+        """Jacobian of the residual coefficients, (c u, c u)."""
         u, c = self.u, self.c
         rho, V, P = self.node_jacobians(jacobians, mu), jacobians[1], values[2]
         if u <= UNROLL_LIMIT:
@@ -272,7 +270,7 @@ class Nodes:
         return J.transpose(2, 0, 3, 1).reshape(c * u, c * u)
 
     def _memory_jacobian(self, P: np.ndarray, V: np.ndarray) -> np.ndarray:
-        """Memory of directions that do not move, harmonic by harmonic, (n, u, c, c)."""
+        """Memory of constant directions, harmonic by harmonic, (n, u, c, c)."""
         u, N = self.u, self.basis.harmonics
         k = np.arange(N + 1)
         rates = V[:, :u] + 1j * self.omega * k[:, None, None] * V[:, u : 2 * u]
@@ -298,7 +296,7 @@ class Nodes:
     def along(
         self, values: Values, jacobians: Values, rho: np.ndarray, D: np.ndarray
     ) -> np.ndarray:
-        """Change of the residual coefficients along D (c, u), without evaluating anything."""
+        """Directional derivative of the residual coefficients along D (c, u)."""
         w = self.inputs(D)
         tau = np.einsum("jew,jw->je", rho, w)
         if self.remembers:

@@ -47,7 +47,7 @@ from swelltree.waves.sea import RealisedSea
 
 @pytree()
 class Period:
-    """Everything the residual depends on."""
+    """Arguments of the residual."""
 
     model: Model  # without radiation memory, its waves given at the nodes
     rest: State  # the start without velocity, from which displacements count
@@ -59,7 +59,7 @@ class Period:
     unbalanced: Array  # (p, u) the equations given up for that
 
     def bare(self) -> Period:
-        """What the equations at one node depend on; nothing else shapes their program."""
+        """Arguments of the equations at one node, which determine their program."""
         return replace(self, basis=None, memory=None, inverse=None, pinned=None, unbalanced=None)
 
 
@@ -70,7 +70,6 @@ def flat(internal: InternalState) -> Array:
 
 
 def unflat(like: InternalState, z: Array) -> InternalState:
-    """Inverse of `flat`."""
     elements, first = {}, 0
     for kind in sorted(like.elements):
         size = jnp.size(like.elements[kind])
@@ -137,7 +136,7 @@ def node(
 
 
 def preconditioned(period: Period, R: np.ndarray) -> np.ndarray:
-    """Inverse of the linear impedance, harmonic by harmonic: residuals become displacements."""
+    """Residuals multiplied by the inverse of the linear impedance, harmonic by harmonic."""
     n = period.basis.harmonics
     # a cos + b sin = Re[(a - i b) exp(+iwt)]
     hat = np.concatenate([R[:1] + 0j, R[1 : n + 1] - 1j * R[n + 1 :]])
@@ -146,7 +145,7 @@ def preconditioned(period: Period, R: np.ndarray) -> np.ndarray:
 
 
 def scaled(period: Period, fraction: float) -> Period:
-    """The same with waves of a part of their height."""
+    """The period with waves scaled by a fraction."""
     model = period.model
     waves = model.sea.waves
     if isinstance(waves, Components):
@@ -162,7 +161,7 @@ def scaled(period: Period, fraction: float) -> Period:
 
 
 def to_integer_number(study: str, name: str, value: object, least: int) -> int:
-    """A count as a user gives it."""
+    """Validate an integer count."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise SwelltreeError(f"{study}: {name} {value!r} is not a whole number. Give e.g. 15.")
     if value < least:
@@ -171,7 +170,7 @@ def to_integer_number(study: str, name: str, value: object, least: int) -> int:
 
 
 def highest_harmonic(waves: RealisedSea | None, length: float) -> int:
-    """Number of the highest component of a sea, in harmonics of the period."""
+    """Highest component of a sea in harmonics of the period."""
     if waves is None or isinstance(waves, GridWaves):
         return 0
     omega = np.atleast_1d(np.asarray(waves.omega, float))
@@ -205,7 +204,7 @@ def harmonics_for(
 
 
 def check_periodic(model: Model, harmonics: int, nodes: int | None, radiation: str) -> None:
-    """Refuse what a series cannot answer, with the reason."""
+    """Reject systems that a series cannot represent, with the reason."""
     check_no_drums(model, "steady_state")
     check_source(radiation)
     in_time = coupled_effect(model)
@@ -237,7 +236,7 @@ def check_periodic(model: Model, harmonics: int, nodes: int | None, radiation: s
 
 
 def period_of(study: str, waves: RealisedSea | None, period: float | None) -> float:
-    """Length of one period, which the sea must fit."""
+    """Length of one period, which must be a period of the sea."""
     if waves is None:
         if period is None:
             raise SwelltreeError(f"{study}: give a wave, or the period of the motion.")

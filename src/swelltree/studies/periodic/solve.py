@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from swelltree.integrate.newton import continuation
 from swelltree.integrate.solution import Code
 from swelltree.jit import Tree
 from swelltree.model.model import Model
@@ -34,7 +35,7 @@ SLOW = 0.25  # of the step before: steps that shrink less need new slopes
 
 @dataclass(frozen=True)
 class PeriodicSolution:
-    """How Newton ended."""
+    """Result of Newton's iteration."""
 
     Y: np.ndarray
     code: Code
@@ -53,7 +54,7 @@ def at_rest(how: Formulation, period: Period) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pins(R0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Directions that nothing holds in the mean, and the equations that are then missing."""
+    """Directions without mean stiffness, and the equations that they lack."""
     # rows and columns scaled, so that metres, radians and newtons compare
     row = np.abs(R0).max(axis=1)
     row = np.where(row > 0, row, 1.0)
@@ -125,7 +126,7 @@ def _sized(R0: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def with_pins(Z: np.ndarray, directions: np.ndarray, equations: np.ndarray) -> np.ndarray:
-    """The mean equations with pins in place of those that cannot be balanced."""
+    """Mean equations with pins in place of those that cannot be balanced."""
     for direction, equation in zip(directions, equations, strict=True):
         Z = Z - np.outer(equation, equation @ Z) + np.outer(equation, direction)
     return Z
@@ -168,7 +169,7 @@ def _dense_evaluate(nodes: Nodes) -> Evaluate:
 
 
 class _Krylov:
-    """Steps of large problems."""
+    """Newton-Krylov steps for large problems."""
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
@@ -234,18 +235,15 @@ def newton(
     if solution.code is Code.SUCCESS:
         return solution
     # from still water upwards, in steps that shrink on failure
-    reached, step, best = 0.0, 0.25, np.zeros_like(Y)
     history = list(solution.history)
-    while reached < 1.0 and step >= SMALLEST:
-        next_part = min(1.0, reached + step)
-        guess = best if reached == 0.0 else best * next_part / reached
-        solution = _newton(how, scaled(period, next_part), guess, tol, max_iterations)
-        history += solution.history
-        if solution.code is Code.SUCCESS:
-            reached, best = next_part, solution.Y
-            step = min(2.0 * step, 0.5)
-        else:
-            step = 0.5 * step
+
+    def attempt(goal: float, reached: float, Y: np.ndarray) -> np.ndarray | None:
+        guess = Y if reached == 0.0 else Y * goal / reached
+        found = _newton(how, scaled(period, goal), guess, tol, max_iterations)
+        history.extend(found.history)
+        return found.Y if found.code is Code.SUCCESS else None
+
+    best, reached = continuation(attempt, np.zeros_like(Y), 0.25, SMALLEST, largest=0.5)
     code = Code.SUCCESS if reached == 1.0 else Code.NO_PROGRESS
     return PeriodicSolution(best, code, tuple(history), reached, period)
 
@@ -296,7 +294,7 @@ HARD = ("clutch_damping",)  # forces that are smooth where these are small
 
 
 def smoother(model: Model, factor: float) -> Model:
-    """The model with these velocities so many times larger."""
+    """The model with smoothing velocities multiplied by a factor."""
     forces = stroke_forces(model)
     if not forces.names:
         return model
@@ -310,7 +308,7 @@ def smoother(model: Model, factor: float) -> Model:
 
 
 def sharp_forces(model: Model) -> list[str]:
-    """Velocities over which forces change their sign, in words."""
+    """Text of the velocities over which forces change sign."""
     forces, names = stroke_forces(model), []
     for law, part in zip(forces.laws, forces.slices(), strict=True):
         for field in FIELDS:
@@ -321,7 +319,7 @@ def sharp_forces(model: Model) -> list[str]:
 
 
 def has_clutch(model: Model) -> bool:
-    """Does a clutch engage over a small slip?"""
+    """Whether a clutch engages over a small slip velocity."""
     return any(hasattr(law, field) for law in stroke_forces(model).laws for field in HARD)
 
 
@@ -364,7 +362,7 @@ Found = Callable[[float, np.ndarray], PeriodicSolution]  # at a width, from coef
 
 
 def _smoothest(found_at: Found, Y: np.ndarray) -> tuple[float, PeriodicSolution]:
-    """A width at which a motion is found from nothing, and that motion."""
+    """Smoothing width at which a motion is found from rest, and that motion."""
     factor = WIDER
     solution = found_at(factor, Y)
     while solution.code is not Code.SUCCESS and factor < WIDEST:
@@ -376,7 +374,7 @@ def _smoothest(found_at: Found, Y: np.ndarray) -> tuple[float, PeriodicSolution]
 def _sharper(
     found_at: Found, factor: float, solution: PeriodicSolution
 ) -> Iterator[tuple[float, PeriodicSolution]]:
-    """Motions at ever smaller widths; the last one is that of the model, or has failed."""
+    """Motions at decreasing widths; the last is that of the model, or has failed."""
     ratio = RATIO
     yield factor, solution
     while solution.code is Code.SUCCESS and factor > 1.0:
@@ -393,7 +391,7 @@ def _sharper(
 
 
 def advice(model: Model) -> str:
-    """What would make the forces smoother, as a part of a message."""
+    """Advice on smoothing for messages."""
     names = sharp_forces(model)
     forces = stroke_forces(model)
     for law, part in zip(forces.laws, forces.slices(), strict=True):

@@ -30,7 +30,6 @@ from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.multibody.formulations.equations import Phase, observe, start_phase
 from swelltree.multibody.layout import DOFS
-from swelltree.pto.controllers.controllers import raise_faults
 from swelltree.spatial.rotations import compact
 from swelltree.studies.options import check_traced, study_of_model
 from swelltree.studies.periodic.error import enough_nodes, failure, truncation_error
@@ -133,7 +132,6 @@ def steady_state(
             solution = continued(search, model, Y)
     periodic = solution.period
     if solution.code is not Code.SUCCESS:
-        raise_faults(model)
         raise SwelltreeError(failure(solution, model, how))
     fine = _fine(periodic, lambda count: problem(model, count))
     result = _to_dataset(model, how, periodic, solution, fine, radiation, chosen["provenance"])
@@ -149,7 +147,7 @@ def steady_state(
 
 
 def _fine(periodic: Period, built: Callable[[int], Period]) -> Period:
-    """The problem at nodes that show what its series leaves out."""
+    """The problem at nodes that resolve the truncation error."""
     count = enough_nodes(periodic.basis.harmonics)
     if len(periodic.basis.time) >= count:
         return periodic
@@ -163,7 +161,6 @@ def _with_stability(
     solution: PeriodicSolution,
     waves: RealisedSea | None,
 ) -> xr.Dataset:
-    """The result with its Floquet multipliers."""
     from swelltree.studies.periodic.error import multipliers
 
     values = multipliers(model, how, solution.period, solution.Y, waves)
@@ -196,7 +193,7 @@ def _observer(how: Formulation) -> Tree:
 
 @functools.lru_cache(maxsize=32)
 def _rest(how: Formulation) -> Tree:
-    """Program for the places and attitudes of all bodies at rest."""
+    """Program for the equilibrium poses of all bodies."""
 
     def pose(period: Period) -> Tree:
         with compact():

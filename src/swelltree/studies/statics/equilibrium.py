@@ -37,7 +37,7 @@ from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.results.sea import finished_now
 from swelltree.spatial.rotations import matrix_to_euler
 from swelltree.studies.options import study_of_model
-from swelltree.studies.statics.as_described import as_described
+from swelltree.studies.statics.poses import as_described
 from swelltree.studies.statics.relax import relaxed, slack_at_start
 from swelltree.studies.time.complementarity.start import channels_of, in_words, to_rest, unbalanced
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 def moored_equilibrium(
     model: Model, formulation: str, provenance: NamedValues | None = None
 ) -> xr.Dataset:
-    """Bodies, lines and junctions at rest, and what was out of balance as described."""
+    """Equilibrium of bodies, lines and junctions, and the initial imbalance."""
     from swelltree.results.dataset import to_dataset
 
     form = form_of(model, "lagrange" if formulation != "path_matrix" else formulation)
@@ -118,7 +118,7 @@ def coordinates_at(model: Model, how: Formulation, state: State, x: np.ndarray) 
 
 
 def _neutral(jacobian: np.ndarray, n: int) -> tuple[np.ndarray, int]:
-    """Directions without stiffness (n, k), and the number of singular values that count as zero."""
+    """Directions without stiffness (n, k), and the number of zero singular values."""
     _, size, Vt = np.linalg.svd(jacobian)
     small = int((size <= NEUTRAL * size.max(initial=0.0)).sum()) + max(0, len(Vt) - len(size))
     # multipliers of redundant joints are free too: they move nothing
@@ -127,7 +127,7 @@ def _neutral(jacobian: np.ndarray, n: int) -> tuple[np.ndarray, int]:
 
 
 def _step_back(jacobian: np.ndarray, residual: np.ndarray, small: int) -> np.ndarray:
-    """Newton's step without the neutral directions, whatever their singular values are here."""
+    """Newton step without the neutral directions."""
     U, size, Vt = np.linalg.svd(jacobian)
     stored = min(len(size), len(Vt) - small)
     return -Vt[:stored].T @ ((U[:, :stored].T @ residual) / size[:stored])
@@ -184,7 +184,7 @@ def with_neutral_fixed(
 
 
 def _independent(columns: np.ndarray) -> np.ndarray:
-    """So many rows of (d, k) as there are columns, those that are most independent."""
+    """The most independent rows of (d, k), as many as columns."""
     from scipy.linalg import qr
 
     pivots = np.asarray(qr(columns.T, mode="r", pivoting=True)[-1])
@@ -197,7 +197,7 @@ LARGEST_STEP = 0.5  # m, rad: damping of Newton's steps
 
 @pytree()
 class Statics:
-    """What the balance depends on."""
+    """Arguments of the balance."""
 
     model: Model
     state: State
@@ -255,7 +255,7 @@ def equilibrium_state(model: Model, formulation: Formulation, start: State | Non
 
 
 def set_up(model: Model, formulation: Formulation, state: State) -> tuple[Tree, Statics, Array]:
-    """The residual of statics about a state, its arguments, and unknowns to begin from."""
+    """Residual of statics about a state, its arguments, and initial unknowns."""
     residual = _balance(formulation)
     rows = len(formulation.rows(model)) if formulation.keeps_rows else 0
     n = state.s.shape[0]
@@ -335,7 +335,7 @@ def specified_state(start: State | str | None, study: str) -> State | None:
 
 @functools.lru_cache(maxsize=32)
 def settled_by(how: Formulation) -> Tree:
-    """Program for the state reached by a step, its joints closed."""
+    """Program for the state after a step, with its joints closed."""
 
     def settled(model: Model, state: State, x: Array) -> State:
         model = present(model, internal_at_rest(model))
@@ -404,7 +404,7 @@ def find_rest(
 
 
 def _imbalance(model: Model, how: Formulation, tau: np.ndarray) -> str:
-    """The largest unbalanced force in words."""
+    """Text of the largest unbalanced force."""
     k = int(np.abs(tau).argmax())
     names = how.velocity_names(model)
     unit = "N m" if names[k].rsplit("__", 1)[-1] in ("Roll", "Pitch", "Yaw") else "N"
@@ -413,7 +413,7 @@ def _imbalance(model: Model, how: Formulation, tau: np.ndarray) -> str:
 
 @functools.lru_cache(maxsize=32)
 def _observed(how: Formulation) -> Tree:
-    """Program for the channels at rest; one for all models of a layout."""
+    """Program for the channels at equilibrium, one per layout."""
     return point_program(lambda model, phase: observe(model, how, jnp.zeros(()), phase))
 
 

@@ -25,7 +25,7 @@ from swelltree.multibody.layout import DOFS
 from swelltree.spatial.rotations import matmul, quat_to_matrix
 from swelltree.studies.options import study_of_model
 from swelltree.studies.statics.equilibrium import find_rest, specified_state
-from swelltree.studies.statics.placed import placed
+from swelltree.studies.statics.poses import placed
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -44,7 +44,7 @@ def _turn(vector: Array) -> Array:
 
 
 def _mooring_loads(model: Model, pose: Pose, xi: Array) -> tuple[Array, dict[str, Array]]:
-    """Wrenches (N, 6) and channels of all that moors, bodies displaced by xi (N, 6)."""
+    """Wrenches (N, 6) and channels of all moorings, bodies displaced by xi (N, 6)."""
     moved = Pose(pose.p + xi[:, :3], matmul(_turn(xi[:, 3:]), pose.R))
     count = len(model.layout.dofs)
     still = Motion(
@@ -58,7 +58,7 @@ def _mooring_loads(model: Model, pose: Pose, xi: Array) -> tuple[Array, dict[str
 
 
 def _displaced(model: Model, pose: Pose, xi: Array) -> tuple[Array, dict[str, Array]]:
-    """Loads of all that moors over the displacements of all bodies in one row (6N,)."""
+    """Mooring loads as a function of the displacements of all bodies in one row (6N,)."""
     return _mooring_loads(model, pose, xi.reshape(-1, 6))
 
 

@@ -25,7 +25,7 @@ LENGTH = 10.0  # m of a pendulum whose motion without cables is damped criticall
 
 
 def check_no_drums(model: Model, study: str) -> None:
-    """Refuse winches of multibody cables, whose idle elements have no motion of their own."""
+    """Reject winches of multibody cables, whose idle elements cannot move freely."""
     cables = cables_of(model)
     if cables is not None and cables.winches is not None:
         name = cables.winches.names[0]
@@ -36,7 +36,7 @@ def check_no_drums(model: Model, study: str) -> None:
 
 
 def slack_at_start(model: Model, how: Formulation, state: State) -> bool:
-    """Is an element of a cable not stretched?"""
+    """Whether an element of a cable is slack."""
     group = cables_of(model)
     if group is None:
         return False
@@ -76,7 +76,7 @@ def _program(how: Formulation, matters: bool) -> Program:
 
 
 def relaxed(model: Model, how: Formulation, state: State) -> State:
-    """State near the stable equilibrium, without velocity."""
+    """State near the stable equilibrium, with zero velocity."""
     group, longest = cables_of(model), LENGTH
     g = max(float(np.linalg.norm(model.gravity)), 1e-3)
     if group is not None:

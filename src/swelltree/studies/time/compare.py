@@ -106,7 +106,7 @@ def linear_and_nonlinear(
         size = 0.5 * np.ptp(guess[later], axis=0)
         data[f"{prefix}difference"] = (dims, away, {"units": "m, rad"})
         data[f"{prefix}amplitude"] = (dims, size, {"units": "m, rad"})
-    coords = {name: run[name] for name in ("time", "body", "dof", "coordinate")}
+    coords = {name: run[name] for name in ("time", "body", "dof", "coordinate", "coordinate_turns")}
     data["elevation"] = run["elevation"]
     attrs = {"study": "linear_and_nonlinear", "settled": start, "sea": repr(sea)}
     return xr.Dataset(data, coords, run.attrs | attrs)

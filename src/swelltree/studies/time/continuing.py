@@ -28,12 +28,12 @@ _keys = Remembered()  # fingerprints of the last models
 
 
 def is_run(start: object) -> bool:
-    """Is a start the result of another run?"""
+    """Whether a start is the result of another run."""
     return hasattr(start, "data_vars") and hasattr(start, "coords")
 
 
 def model_key(model: Model) -> str:
-    """Fingerprint of a model without its sea: of its numbers, its layout and users' functions."""
+    """Fingerprint of a model without its sea: parameters, layout and users' functions."""
     bare = model.replace(described=Described())
     known = _keys.about(bare)
     if "key" not in known:
@@ -69,7 +69,7 @@ def end_row(
 
 
 def end_time(run: xr.Dataset) -> float:
-    """Time at which a run ended, which must be whole [s]."""
+    """End time of a complete run [s]."""
     if STATE not in run.coords:
         raise SwelltreeError(
             "start: this dataset keeps no end of a run. Give the result of simulate, or one that "
@@ -143,7 +143,7 @@ def continued(times: np.ndarray, begin: float, specified: bool) -> np.ndarray:
 
 
 def refuse_start(start: object, words: str) -> SwelltreeError:
-    """What may be given as a start, when something else was."""
+    """Error message about an invalid start."""
     what = shown(start) if isinstance(start, str | int | float) else type(start).__name__
     return SwelltreeError(
         f"start {what} is not known. A run starts from {words}, or from the result of another run."

@@ -34,14 +34,14 @@ from swelltree.spatial.linalg import constrained_solve
 
 
 class Start(NamedTuple):
-    """Where a run begins: constants of its steps, and the state with the velocities given."""
+    """Start of a run: step constants, and the state with the given velocities."""
 
     setup: StepConstants
     state: StepperState
 
 
 def as_specified(model: Model, form: SchemeOptions, samples: Sample, start: Start) -> Sample:
-    """Samples whose first one moves with the velocities given."""
+    """Samples whose first one has the given velocities."""
     sample = mapped(lambda x: np.asarray(x)[0], samples)
     moving = replace(sample, v=np.asarray(start.state.v_minus))
     first = _accelerated(model, form, start, moving)
@@ -51,7 +51,7 @@ def as_specified(model: Model, form: SchemeOptions, samples: Sample, start: Star
 
 
 def _accelerated(model: Model, form: SchemeOptions, start: Start, first: Sample) -> Sample:
-    """The sample with accelerations, multipliers of the form's rows and the pull of lines."""
+    """Sample with accelerations, multipliers of the form's rows and line forces."""
     first, points = hung(model, form, *start, first)
     t, pose, v = first.t, first.pose, first.v
     motion = motion_at(model, pose, v, first.angles)
@@ -94,7 +94,6 @@ def _solver(surplus: int) -> Program:
 
 
 def _written(rows: Array, row: Array) -> np.ndarray:
-    """Rows with the first replaced."""
     rows = np.array(rows)
     rows[0] = row
     return rows

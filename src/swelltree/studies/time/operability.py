@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class LimitError(SwelltreeError):
-    """A limit that no result can be held against: a mistake, not a case that failed."""
+    """A limit that cannot be applied: an input error, not a failed case."""
 
 
 def run_in_seas(

@@ -71,7 +71,7 @@ def output_times(
 
 
 def _specified(times: object) -> np.ndarray:
-    """Times as given: finite, increasing and not negative."""
+    """Validate given times: finite, increasing and not negative."""
     try:
         result = np.asarray(times, float)
     except (TypeError, ValueError):
@@ -130,21 +130,21 @@ def default_output_step(
 
 
 def _multiple(duration: float, requested: float, step: float) -> float:
-    """The longest multiple of a step that divides the duration and is not longer than wanted."""
+    """The longest multiple of a step that divides the duration and is at most the requested one."""
     steps = round(duration / step)
     fitting = [k for k in range(1, max(int(requested / step), 1) + 1) if steps % k == 0]
     return step * fitting[-1]
 
 
 def numbers_per_sample(model: Model) -> int:
-    """About how many numbers a result has at each time."""
+    """Approximate number of values of a result per time."""
     return 100 * model.layout.n_bodies + sum(
         effect.sample_size for effect in having(model, ReportsFields)
     )
 
 
 def periods(model: Model, waves: RealisedSea | None) -> list[float]:
-    """Periods that a result should show [s]: of the waves, and natural periods of bodies."""
+    """Periods to be resolved by a result [s]: of the waves, and natural periods of bodies."""
     of_waves = wave_period(waves)
     result = [] if of_waves is None else [of_waves]
     if is_traced(model):
@@ -155,7 +155,7 @@ def periods(model: Model, waves: RealisedSea | None) -> list[float]:
 
 
 def wave_period(waves: RealisedSea | None) -> float | None:
-    """Period above which three quarters of the energy of the sea lie [s]; not above the peak's."""
+    """Period above which 75 % of the energy of the sea lie [s]; at most the peak period."""
     if isinstance(waves, StreamWave):
         return float(2 * np.pi / np.asarray(waves.omega))
     if isinstance(waves, GridWaves):

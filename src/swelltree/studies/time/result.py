@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def brief_check(model: Model) -> list[Finding]:
-    """The checks that cost no compilation, before every run."""
+    """Quick checks before every run, without compilation."""
     findings = [*mass_against_displacement(model), *damping_decayed(model, CUT_OFF)]
     return sorted_findings([finding for finding in findings if finding.severity != "note"])
 
@@ -87,7 +87,7 @@ def left_linear_range(model: Model, result: xr.Dataset, waves: RealisedSea | Non
 
 
 def _through_the_ground(model: Model, result: xr.Dataset) -> Iterator[Finding]:
-    """Cables that are chains of bodies do not feel the seabed: has one gone through it?"""
+    """Warn of multibody cables below the seabed, which they do not feel."""
     cables = cables_of(model)
     depth = float(model.water.depth)
     if cables is None or not np.isfinite(depth) or "line_position" not in result:
@@ -108,20 +108,20 @@ def _through_the_ground(model: Model, result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _above_the_water(model: Model, result: xr.Dataset) -> Iterator[Finding]:
-    """Quasi-static lines keep their weight in water."""
+    """Warn of quasi-static lines above the water, which keep their submerged weight."""
     for text in lines_above_water(model, result):
         yield Finding("warning", "dry line", text)
 
 
 def _long_steps(model: Model, result: xr.Dataset) -> Iterator[Finding]:
-    """Were the fixed steps of a run too long for friction between bodies?"""
+    """Warn of fixed steps that are too long for friction between bodies."""
     text = too_long_step(model, float(result.attrs.get("step", 0.0)))
     if text:
         yield Finding("warning", "contact step", text)
 
 
 def _half_a_turn(result: xr.Dataset) -> Iterator[Finding]:
-    """Bushings whose rotation vector came to half a turn, where it changes its side."""
+    """Warn of bushings with rotations near half a turn, where the rotation vector changes sign."""
     if "bushing_deformation" not in result:
         return
     turns = np.linalg.norm(result.bushing_deformation.values[..., 3:], axis=-1)
@@ -141,7 +141,7 @@ def _half_a_turn(result: xr.Dataset) -> Iterator[Finding]:
 def _wandered(
     model: Model, name: str, amplitude: np.ndarray, waves: RealisedSea | None
 ) -> Iterator[Finding]:
-    """Has the body gone to another phase of the waves, or turned to another heading?"""
+    """Warn of bodies that drift to another wave phase or heading."""
     loads = excitation_of(model)
     if loads is None or loads.follows_bodies or not isinstance(waves, Components):
         return
@@ -169,7 +169,7 @@ def _wandered(
 
 @runtime_checkable
 class Run(Protocol):
-    """A run that was stepped, by the driver or by hand."""
+    """A completed run, by the driver or step by step."""
 
     @property
     def stepper(self) -> Stepper: ...
@@ -181,9 +181,7 @@ class Run(Protocol):
     def code(self) -> Code: ...
     @property
     def message(self) -> str: ...
-    def channels(self) -> dict[str, np.ndarray]:
-        """All channels at all times reached."""
-        ...
+    def channels(self) -> dict[str, np.ndarray]: ...
 
 
 def result_of(
@@ -212,7 +210,7 @@ def result_of(
 def _labelled(
     task: Task, run: Run, provenance: NamedValues | None, surface: dict[str, Labelled]
 ) -> xr.Dataset:
-    """The dataset of a run, with how it ended and where another can go on."""
+    """Dataset of a run, with its end state for continuation."""
     raise_faults(task.model)
     if len(run.times) == 0:
         raise SwelltreeError(run.message)
@@ -239,14 +237,14 @@ def _labelled(
 
 
 def _with_datum(task: Task, run: Run, channels: dict[str, np.ndarray]) -> tuple[Model, str]:
-    """The model with what displacements are counted from, and what that is in words."""
+    """The model with its displacement datum, and the datum's description."""
     first = Pose(channels["position"][0], channels["rotation"][0])
     datum, source = task.datum_at(float(run.times[0]), first)
     return task.model.replace(datum=datum), source
 
 
 def checked(model: Model) -> list[Finding]:
-    """Brief checks of the physics of a model, given as warnings."""
+    """Emit quick model checks as warnings."""
     findings = brief_check(model)
     for finding in findings:
         warn_user(finding.sentence)
@@ -254,7 +252,7 @@ def checked(model: Model) -> list[Finding]:
 
 
 def _with_findings(task: Task, result: xr.Dataset, before: list[Finding]) -> xr.Dataset:
-    """The result with what was found before and after the run."""
+    """The result with findings from before and after the run."""
     after = left_linear_range(task.model, result, task.waves)
     mesh = _mesh_accuracy(task)
     for finding in after + [finding for finding in mesh if finding.severity != "note"]:
@@ -266,7 +264,7 @@ def _with_findings(task: Task, result: xr.Dataset, before: list[Finding]) -> xr.
 
 
 def _mesh_accuracy(task: Task) -> list[Finding]:
-    """Error of the mesh of weak scatterers of which an accuracy was asked."""
+    """Mesh error of weak scatterers with a requested accuracy."""
     effect = task.model.effect(WeakScatterers)
     if effect is None or effect.accuracy is None or task.waves is None:
         return []

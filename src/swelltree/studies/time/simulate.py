@@ -95,7 +95,7 @@ def stepper_of(task: Task, width: int) -> Stepper:
 
 
 def _traced(task: Task, max_steps: int) -> dict[str, Array]:
-    """The whole run in one graph, under the names of results."""
+    """The whole run in one graph, with result names."""
     two_step = task.solver in TWO_STEP
     channels = two_step_traced(task) if two_step else smooth_traced(task, max_steps)
     adjacent = {name: channels.pop(name) for name in TRACED_ONLY if name in channels}

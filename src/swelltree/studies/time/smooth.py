@@ -79,7 +79,7 @@ FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
 def problem(
     formulation: Formulation, matters: bool, eventful: bool = False, coupled: bool = False
 ) -> Problem:
-    """The initial-value problem of a formulation; one object per choice, so one compilation."""
+    """Initial-value problem of a formulation; cached, so that it is compiled once."""
 
     def event(model: Model, t: Array, y: Phase) -> Array:
         return event_values(model, formulation, t, y)
@@ -107,7 +107,7 @@ def problem(
 
 
 def out_of_range(model: Model, t: Array, y: Phase) -> Array:
-    """Has a motion or an internal state left all measure?"""
+    """Whether a motion or internal state diverged."""
     lost = jnp.abs(y.state.s).max(initial=0.0) > FAST
     for effect in having(model, FluidSolver):
         lost = lost | effect.out_of_range(y.internal.elements[effect.kind])
@@ -151,7 +151,7 @@ def observer(formulation: Formulation, shaped: bool) -> Program:
 def output_channels(
     formulation: Formulation, names: tuple[str, ...]
 ) -> Callable[[Model, Array, Phase], dict[str, Array]] | None:
-    """Function that gives the channels whose extremes are kept; None where there are none."""
+    """Function of the channels whose extremes are recorded; None without any."""
 
     def stored(model: Model, t: Array, y: Phase) -> dict[str, Array]:
         return chosen(model, observe(model, formulation, t, y), names)
@@ -161,7 +161,7 @@ def output_channels(
 
 @dataclass(frozen=True)
 class SmoothStepper(Stepper):
-    """Runge-Kutta methods and the implicit method."""
+    """Stepper of Runge-Kutta and implicit methods."""
 
     task: Task
     options: Options
@@ -170,18 +170,17 @@ class SmoothStepper(Stepper):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Model, formulation, method and numbers."""
         task = self.task
         numbers = task.model, task.formulation, task.solver, self.options, task.extremes
         return *numbers, switched_off()
 
     @property
     def coordinates(self) -> str:
-        """What its states are made of, in words."""
+        """Layout of its states in words."""
         return f"a smooth solver with formulation '{self.task.formulation.name}'"
 
     def start(self) -> Carry:
-        """The state at the end of another run, or before the first step."""
+        """State at the end of another run, or initial state."""
         task = self.task
         model, how = task.still, task.formulation
         if task.goes_on:
@@ -191,14 +190,12 @@ class SmoothStepper(Stepper):
         return start_carry(0.0, y, events=event_count(model))
 
     def advance(self, state: Carry, times: np.ndarray) -> tuple[Carry, Tree]:
-        """Steps up to the last of the times."""
         args = self.stepped, self.options, state, times
         with where_solved(self.task.model):
             self.ran["engine"], out = self._program.run(*args)
         return out
 
     def engine(self, times: np.ndarray) -> str:
-        """Native code, or XLA and the reason."""
         return self._program.engine(self.stepped, self.options, self.start(), times)
 
     @property
@@ -211,13 +208,13 @@ class SmoothStepper(Stepper):
 
     @property
     def free(self) -> bool:
-        """Do steps pass over samples?"""
+        """Whether steps pass over samples."""
         return bool(np.isfinite(self.options.free_until))
 
     def continue_from(
         self, task: Task, state: Carry, times: np.ndarray
     ) -> tuple[SmoothStepper, Carry]:
-        """The same state; where the model has other numbers its rate is not known any more."""
+        """The same state; if parameters changed, its rate is unknown."""
         if task.model is not self.task.model:
             unknown = np.zeros((), bool)
             state = state._replace(rate_known=unknown, crossing=np.asarray(np.inf))
@@ -226,7 +223,7 @@ class SmoothStepper(Stepper):
 
     @functools.cached_property
     def stepped(self) -> Model:
-        """The model as steps see it: fixed ones carry the radiation memory on exactly."""
+        """The stepped model: fixed steps integrate the radiation memory exactly."""
         model = self.task.model
         if self.task.solver == "rk4":
             model = with_exact_memory(model, self.step)
@@ -238,7 +235,7 @@ class SmoothStepper(Stepper):
         return float(self.options.step) / self.options.parts
 
     def blank(self, count: int) -> Tree:
-        """The start, again and again."""
+        """Repeated initial sample."""
         task = self.task
         y = start_carry(0.0, start_phase(task.still, task.formulation)).y
         if task.extremes:
@@ -248,7 +245,7 @@ class SmoothStepper(Stepper):
         return mapped(lambda x: np.broadcast_to(x, (count, *np.shape(x))), y)
 
     def observe(self, times: np.ndarray, samples: Tree) -> dict[str, Array]:
-        """Every channel, with the extremes that were kept."""
+        """All channels, including recorded extremes."""
         phases, extremes = samples if self.task.extremes else (samples, {})
         if coupled_effect(self.task.model) is None:
             # laws of users are asked at times only; those that fill a chunk repeat the last
@@ -275,11 +272,10 @@ class SmoothStepper(Stepper):
         return state, time
 
     def failure(self, state: Carry, code: Code) -> tuple[Code, str]:
-        """Which body or loop, when and why."""
+        """The failing body or loop, with time and reason."""
         return failure(self.task.model, self.task.formulation, state, code)
 
     def about(self, state: Carry) -> NamedValues:
-        """Method, tolerances and counts."""
         task = self.task
         attrs = {
             "formulation": task.formulation.name,
@@ -309,7 +305,7 @@ def smooth_stepper(task: Task) -> SmoothStepper:
 
 
 def first_phase(model: Model, how: Formulation, start: Tree) -> Phase:
-    """The phase a smooth run begins from; lines begin at rest, and what can stick is decided."""
+    """Initial phase of a smooth run, after the stick decision."""
     phase = _specified_phase(model, how, start)
     if not stroke_forces(model).sticks:
         return phase
@@ -320,7 +316,7 @@ def first_phase(model: Model, how: Formulation, start: Tree) -> Phase:
 
 @functools.lru_cache(maxsize=16)
 def _decided(how: Formulation) -> Program:
-    """Compiled decision which strokes stick at the start."""
+    """Compiled stick decision at the start."""
     return Program(lambda model, y: resolved(model, how, jnp.zeros(()), y), like=lambda _, y: y)
 
 

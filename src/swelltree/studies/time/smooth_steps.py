@@ -139,13 +139,13 @@ def _free_until(task: Task, step: float | None) -> float:
 
 
 def _lie_on_steps(task: Task, step: float) -> bool:
-    """Are the times between samples multiples of a step [s]?"""
+    """Whether the times between samples are multiples of a step [s]."""
     counts = np.diff(task.times, prepend=task.begin) / step
     return bool(np.abs(counts - np.round(counts)).max() < SAME_STEP)
 
 
 def _convolution_step(task: Task) -> float:
-    """The step of the convolution, which the run must keep."""
+    """Required step of the convolution."""
     stored, step = required_step(task.model), task.stepping.step
     assert stored is not None
     if event_count(task.model):
@@ -173,7 +173,7 @@ def _convolution_step(task: Task) -> float:
 
 
 def _corners(task: Task, options: Options) -> Tree:
-    """Where steps end besides the samples."""
+    """Breakpoints besides the samples."""
     model, step = task.model, options.step / options.parts
     times = np.union1d(task.begin, task.times)
     if required_step(model) is not None:  # means over the steps stand for loads in time

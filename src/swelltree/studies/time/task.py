@@ -33,7 +33,7 @@ TWO_STEP_FORMULATIONS = ("lagrange", "path_matrix")
 
 @dataclass(frozen=True)
 class Stepping:
-    """Numbers of the steps; see `SolverOptions`."""
+    """Step control; see `SolverOptions`."""
 
     rtol: float
     atol: float
@@ -42,7 +42,7 @@ class Stepping:
 
     @classmethod
     def of(cls, **values: float | None) -> Stepping:
-        """Those given, and the usual ones."""
+        """Given values, and defaults."""
         check_positive(SolverOptions, values)
         options = complete(SolverOptions, **values)
         return cls(**{field.name: options[field.name] for field in fields(cls)})
@@ -55,7 +55,7 @@ class Stepping:
 
 @dataclass(frozen=True)
 class Task:
-    """All that a stepper is made from."""
+    """Input of a stepper."""
 
     model: Model  # in its sea
     still: Model  # without it
@@ -72,12 +72,12 @@ class Task:
 
     @property
     def traced(self) -> bool:
-        """Is it inside jit, grad or vmap?"""
+        """Whether it runs inside jit, grad or vmap."""
         return is_traced((self.model, self.start))
 
     @property
     def goes_on(self) -> bool:
-        """Does it begin where another run ended?"""
+        """Whether it continues another run."""
         return is_run(self.start)
 
     def datum_at(self, time: float, place: Pose) -> tuple[Pose, str]:
@@ -97,7 +97,7 @@ class Task:
 
 
 def starts_at_equilibrium(model: Model, start: object) -> bool:
-    """Does a run begin at the equilibrium: asked to, or because its lines do?"""
+    """Whether a run starts at equilibrium: requested, or because of its lines."""
     if start is None:
         return bool(having(model, StartsFromEquilibrium))
     return isinstance(start, str) and start == "equilibrium"
@@ -157,7 +157,7 @@ def read_task(
 def chosen_solver(
     model: Model, solver: str | None, formulation: str | Formulation | None
 ) -> tuple[str, Formulation]:
-    """Solver and formulation of a run, those asked for or the usual ones."""
+    """Solver and formulation of a run, requested or default."""
     two_step = having(model, HasUnknowns) or solver in TWO_STEP
     usual = usual_formulation(model) if two_step else "path_matrix"
     how = chosen_formulation(formulation or usual)
@@ -183,6 +183,6 @@ def chosen_solver(
 
 
 def required_step(model: Model) -> float | None:
-    """The step that the model was compiled for [s], if it was."""
+    """Step for which the model was compiled [s], if any."""
     memory = radiation_memory(model)
     return None if memory is None else memory.required_step

@@ -23,7 +23,6 @@ from swelltree.model.signals import held_drives
 from swelltree.multibody.constraints import Rows, evaluate_rows
 from swelltree.multibody.kinematics import Pose, joint_frames
 from swelltree.multibody.layout import Row
-from swelltree.multibody.rows import Coupled
 from swelltree.multibody.tree import tree_blocks, velocity_matrix
 from swelltree.results.energy import energy_moved, energy_residual
 from swelltree.spatial.rotations import quat_to_matrix
@@ -58,7 +57,7 @@ def watched(model: Model, result: xr.Dataset) -> xr.Dataset:
 
 
 def _open_loop(model: Model, result: xr.Dataset) -> tuple[Code, float, str] | None:
-    """The first sample at which a joint equation is violated."""
+    """First sample with a violated joint equation."""
     closure = result["closure"].values
     limit = open_limit(result["joint_point"].values, float(result.attrs.get("rtol", 1e-6)))
     late = np.flatnonzero(~(closure <= limit))
@@ -79,7 +78,7 @@ def _open_loop(model: Model, result: xr.Dataset) -> tuple[Code, float, str] | No
 
 
 def _lost_energy(model: Model, result: xr.Dataset) -> tuple[Code, float, str] | None:
-    """The first sample at which the energy residual exceeds its limit."""
+    """First sample at which the energy residual exceeds its limit."""
     if "energy_residual" not in result:
         return None
     gap = np.abs(result["energy_residual"].values)
@@ -106,7 +105,7 @@ def _lost_energy(model: Model, result: xr.Dataset) -> tuple[Code, float, str] | 
 
 
 def _singular_loop(model: Model, result: xr.Dataset) -> tuple[Code, float, str] | None:
-    """The first sample at which joints hold less than they should."""
+    """First sample with a loss of rank of the joint equations."""
     if not model.cut_rows:
         return None
     for k in _looks(len(result.time)):
@@ -122,7 +121,7 @@ def _singular_loop(model: Model, result: xr.Dataset) -> tuple[Code, float, str] 
 def why_stopped(
     model: Model, t: float, pose: Pose, angles: np.ndarray, near: float = NEAR
 ) -> str | None:
-    """The loop that made a step fail, if one did."""
+    """The loop that made a step fail, if any."""
     if not model.cut_rows or not np.isfinite(pose.p).all():
         return None
     margin, row = margin_at(model, pose, angles, t)
@@ -134,7 +133,7 @@ def why_stopped(
 
 
 def margin_at(model: Model, pose: Pose, angles: np.ndarray, t: float) -> tuple[float, Row]:
-    """Smallest singular value that counts, of the largest, and the row that it belongs to."""
+    """Smallest relevant singular value relative to the largest, and its row."""
     rows, size, P = _rows(model, model.cut_rows, pose, angles, t)
     J = rows.jacobian @ P / size[:, None]
     rank = len(model.cut_rows) - model.surplus
@@ -148,16 +147,16 @@ def margin_at(model: Model, pose: Pose, angles: np.ndarray, t: float) -> tuple[f
 
 
 def loop_of(model: Model, row: Row) -> str:
-    """A loop by its joint and those it goes through; a joint of the tree by itself; a coupling."""
+    """Description of a loop by its joints; of a tree joint; of a coupling."""
     name = model.layout.joints[row.joint]
-    if isinstance(row, Coupled):
+    if row.coupling is not None:
         return row.owner(model.layout).capitalize()
     through = ", ".join(f"'{other}'" for other in _loops(model).get(name, ()))
     return f"The loop of joint '{name}' through {through}" if through else f"Joint '{name}'"
 
 
 def _drives_of(model: Model, joint: int) -> str:
-    """Message about the prescribed motions in a loop."""
+    """Message about prescribed motions in a loop."""
     layout = model.layout
     name = layout.joints[joint]
     loops = _loops(model)
@@ -212,7 +211,7 @@ def open_limit(joint_points: Array, rtol: float) -> Array:
 
 
 def open_limit_of(extent: Array, rtol: float) -> Array:
-    """The same of a system of some extent [m]."""
+    """Maximum joint violation of a system of this extent [m]."""
     xp = namespace(extent)
     return OPEN * max(rtol, 1e-9) * xp.maximum(1.0, extent)  # a metre at least
 
@@ -230,14 +229,14 @@ def lasting(gap: Array) -> Array:
 def lost_limit(
     model: Model, kinetic: Array, potential: Array, work: Array, solver: str, rtol: float
 ) -> Array:
-    """Largest residual of the energy budget [J]; energies as in `results.energy`."""
+    """Maximum energy residual [J]; energies as in `results.energy`."""
     moved = energy_moved(kinetic, potential, work)
     allowed = energy_allowance(model, potential, solver, rtol).max(initial=0.0)
     return lost_limit_of(moved, allowed, solver, rtol)
 
 
 def lost_limit_of(moved: Array, allowed: Array, solver: str, rtol: float) -> Array:
-    """The same of energy that moved, and of the largest `energy_allowance` of all samples."""
+    """Maximum energy residual from the exchanged energy and the largest `energy_allowance`."""
     return lost_share(solver, rtol) * moved + allowed
 
 
@@ -257,7 +256,7 @@ def energy_allowance(model: Model, potential: Array, solver: str, rtol: float) -
 
 
 def lost_share(solver: str, rtol: float) -> float:
-    """Largest residual, of the energy that moved."""
+    """Maximum energy residual as a fraction of the exchanged energy."""
     return max(LOST[solver in ADAPTIVE], 100.0 * rtol)
 
 
@@ -328,7 +327,7 @@ def _places(model: Model, channels: dict[str, Array]) -> tuple[Array, ...]:
 
 
 def _margin(model: Model, t: Array, p: Array, R: Array, angles: Array) -> Array:
-    """Smallest singular value of the loops that counts, of the largest."""
+    """Smallest relevant singular value of the loops, relative to the largest."""
     pose = Pose(p, R)
     frames = joint_frames(model, pose)
     P = velocity_matrix(*tree_blocks(model, pose, frames))

@@ -26,7 +26,7 @@ UPRIGHT, SHORT = 0.3, 0.995  # of the length: a hoisting line, and one that is n
 
 
 def validate_winch_commands(model: Model, times: np.ndarray) -> None:
-    """Set speeds and stages that together are more than a winch can do."""
+    """Reject set speeds and stages that exceed the winch's limits together."""
     for winches in all_winches(model):
         for name, set_speed, limit in zip(
             winches.names, winches.speed, winches.max_speed, strict=True
@@ -43,7 +43,7 @@ def validate_winch_commands(model: Model, times: np.ndarray) -> None:
 
 
 def stages_until(model: Model, t: float) -> list[str]:
-    """What operations did at winches until a time, a message for each stage."""
+    """Stages of winches up to a time, one message each."""
     rows = sorted(row for winches in all_winches(model) for row in winches.stages)
     return [f"{begin:.6g} s: {text}" for begin, text in rows if begin <= t]
 
@@ -57,13 +57,13 @@ def _set_rates(speed: SetSpeed, times: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def set_speeds(winches: Winches, times: np.ndarray) -> np.ndarray:
-    """Largest set speed of every winch during a run (winch,) [m/s], within its limit."""
+    """Maximum set speed of every winch during a run (winch,) [m/s], within its limit."""
     largest = [np.abs(_set_rates(speed, times)[1]).max() for speed in winches.speed]
     return np.minimum(largest, winches.max_speed)
 
 
 def longest_step(model: Model, times: np.ndarray) -> float:
-    """Longest step that carries all winches at their set and their limited speeds [s]."""
+    """Maximum step for all winches at their set and limited speeds [s]."""
     longest = np.inf
     for winches in all_winches(model):
         controlled = (winches.tension_gain > 0.0) | (winches.heave_gain > 0.0)
@@ -75,7 +75,7 @@ def longest_step(model: Model, times: np.ndarray) -> float:
 
 
 def refuse_fast_winches(model: Model, step: float, times: np.ndarray) -> None:
-    """Segments are split and merged at most once in a step."""
+    """Reject winches that split or merge more than one segment per step."""
     for winches in all_winches(model):
         speeds = set_speeds(winches, times)
         for name, segment, speed in zip(winches.names, winches.segment, speeds, strict=True):
@@ -90,7 +90,7 @@ def refuse_fast_winches(model: Model, step: float, times: np.ndarray) -> None:
 
 
 def warn_light_hook_loads(model: Model) -> None:
-    """A warning before a run: loads lighter than the water they displace."""
+    """Warn before a run of loads lighter than the water they displace."""
     lines = lines_of(model)
     winches = None if lines is None else lines.winches
     if lines is None or winches is None:
@@ -111,7 +111,7 @@ def warn_light_hook_loads(model: Model) -> None:
 
 
 def warn_winch_findings(model: Model, result: xr.Dataset) -> None:
-    """Warnings after a run: slack lines, ends that were not caught, speeds that were cut."""
+    """Warn after a run of slack lines, failed couplings and limited speeds."""
     for text in _sentences(model, result):
         warn_user(text)
 
@@ -129,6 +129,7 @@ def _sentences(model: Model, result: xr.Dataset) -> list[str]:
     excused = _resting(model, result) | _released(lines.lines, rows, time)
     for name, k in zip(lines.winches.names, lines.winches.line, strict=True):
         nodes = result["line_position"].sel(line=lines.pieces[k]).values
+        nodes = nodes[:, ::-1] if lines.turned[k] else nodes
         way = nodes[:, -1] - nodes[:, 0]
         length = result["winch_length"].sel(winch=name).values
         # mooring lines sag; hoisting lines hang down
@@ -145,7 +146,7 @@ def _sentences(model: Model, result: xr.Dataset) -> list[str]:
 
 
 def _released(names: tuple[str, ...], log: list[str], time: np.ndarray) -> np.ndarray:
-    """When nothing hung on each line, because its end B was let go (time, line)."""
+    """Times when end B of each line was released (time, line)."""
     out = np.zeros((len(time), len(names)), bool)
     for row in log:  # in time: an end that is caught again carries again
         if match := RELEASE.fullmatch(row):
@@ -156,7 +157,7 @@ def _released(names: tuple[str, ...], log: list[str], time: np.ndarray) -> np.nd
 
 
 def _resting(model: Model, result: xr.Dataset) -> np.ndarray:
-    """When the load of each line stood on the seabed (time, line)."""
+    """Times when the load of each line rested on the seabed (time, line)."""
     lines = required_lines(model)
     out = np.zeros((result.sizes["time"], len(lines.pieces)), bool)
     if "contact_force" not in result:

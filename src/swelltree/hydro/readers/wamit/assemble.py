@@ -32,7 +32,7 @@ from swelltree.hydro.readers.wamit.setup import WamitSetup, complete, require
 
 
 def split_dofs(path: Path, n: int, setup: WamitSetup, bodies: int | None) -> list[int]:
-    """Generalised modes of each body, so that all DOFs are accounted for."""
+    """Number of generalised modes of each body, from the total number of DOFs."""
     count = len(setup.places) or len(setup.names)
     if not count:
         count = n // 6 if n % 6 == 0 and not any(setup.modes) else bodies or 1
@@ -53,12 +53,12 @@ def split_dofs(path: Path, n: int, setup: WamitSetup, bodies: int | None) -> lis
 
 
 def numbered(stem: str, count: int) -> list[str]:
-    """Names of bodies that nothing names."""
+    """Names for unnamed bodies."""
     return [stem] if count == 1 else [f"body{k + 1}" for k in range(count)]
 
 
 def place_bodies(parts: HydroParts, setup: WamitSetup, modes: list[int]) -> None:
-    """Reference points, centres in world axes, and data turned to world axes."""
+    """Reference points, centres in world axes, and data rotated to world axes."""
     count = len(modes)
     if len(setup.places) != count:
         parts.notes.append(
@@ -87,7 +87,6 @@ def place_bodies(parts: HydroParts, setup: WamitSetup, modes: list[int]) -> None
 
 
 def rotation_about_z(angle: float) -> np.ndarray:
-    """Rotation matrix about +z."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
@@ -181,7 +180,7 @@ def assemble_wamit(
 
 
 class Radiation(NamedTuple):
-    """Added mass and damping as written, and the tables of the listing where they are read."""
+    """Added mass and damping as written, and the listing's tables if used."""
 
     periods: np.ndarray
     radiation: np.ndarray  # (period, i, j, [A, B])
@@ -194,7 +193,7 @@ class Radiation(NamedTuple):
 def _radiation(
     path: Path, family: dict[str, Path], setup: WamitSetup, listing: TextFile | None
 ) -> Radiation:
-    """From the .1 file, or else from the listing."""
+    """Radiation from the .1 file, else from the listing."""
     if ".1" in family:
         source = family[".1"]
         periods, radiation = read_radiation(TextFile(source), setup.period_kind)
@@ -218,7 +217,7 @@ def _forces(
     first: Radiation,
     scale: np.ndarray,
 ) -> None:
-    """Wave forces of the numeric files, or else those of the listing."""
+    """Wave forces from the numeric files, else from the listing."""
     for ending, name in (
         (".3", "excitation_force"),
         (".3fk", "Froude_Krylov_force"),

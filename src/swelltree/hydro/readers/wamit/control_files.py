@@ -22,7 +22,7 @@ CENTRES = {
 
 
 def read_listing_head(file: TextFile, setup: WamitSetup) -> None:
-    """The head of the .out file: gravity, length scale, depth, bodies and their centres."""
+    """Head of the .out file: gravity, length scale, depth, bodies and their centres."""
     head = file.find("Output from  WAMIT") or len(file.lines)
     names, places = [], []
     points: dict[str, list[list[float]]] = {"volume": [], "buoyancy": [], "gravity": []}
@@ -54,7 +54,7 @@ def read_listing_head(file: TextFile, setup: WamitSetup) -> None:
 
 
 def _centres(file: TextFile, index: int, points: dict[str, list[list[float]]]) -> None:
-    """Three numbers behind a heading such as "Center of Buoyancy (Xb,Yb,Zb):"."""
+    """Three numbers after a heading such as "Center of Buoyancy (Xb,Yb,Zb):"."""
     line = file.lines[index]
     name = next((key for key in CENTRES if key in line), None)
     if name is None or ")" not in line:
@@ -69,7 +69,7 @@ MOST_PERIODS = 1_000_000
 
 
 def family_of(path: Path) -> dict[str, Path]:
-    """Files with the same stem, by ending in small letters."""
+    """Files with the same stem, by lower-case suffix."""
     stem = path.stem.lower()
     return {
         entry.suffix.lower(): entry
@@ -113,12 +113,12 @@ def _configuration(file: TextFile, setup: WamitSetup) -> None:
 
 
 def deep_or(depth: float, file: TextFile, index: int) -> float:
-    """Depth of a control file, where 0 and -1 stand for deep water."""
+    """Depth in a control file, where 0 and -1 mean deep water."""
     return np.inf if depth in (0.0, -1.0) else to_positive(depth, "water depth", file.at(index))
 
 
 def _potential(file: TextFile, setup: WamitSetup) -> None:
-    """Depth and places of the bodies of a .pot file, in either form (IALTPOT = 1 and 2)."""
+    """Depth and positions of the bodies in a .pot file of either form (IALTPOT = 1 and 2)."""
     setup.depth = deep_or(file.numbers(1, "water depth HBOT")[0], file, 1)
     setup.files.append(file.path)
     second = file.numbers(2, "IRAD IDIFF, or XBODY of the body", 2)
@@ -137,14 +137,14 @@ def _potential(file: TextFile, setup: WamitSetup) -> None:
 
 
 def _periods(file: TextFile, row: int, setup: WamitSetup) -> int:
-    """Periods or frequencies that are to be computed, and the line after them."""
+    """Requested periods or frequencies, and the line after them."""
     row, values = _series(file, row, "number of periods NPER")
     setup.announced[file.path] = int((values > 0).sum())  # the others are omega = 0 and inf
     return row
 
 
 def _series(file: TextFile, row: int, what: str) -> tuple[int, np.ndarray]:
-    """Numbers behind their count, which is negative where first and step are given instead."""
+    """Numbers after their count, which is negative if start and step are given instead."""
     number = to_number(file.numbers(row, what)[0], what, file.at(row))
     count = to_integer(abs(number), what, file.at(row), 0, MOST_PERIODS)
     values: list[float] = []
@@ -157,7 +157,7 @@ def _series(file: TextFile, row: int, what: str) -> tuple[int, np.ndarray]:
 
 
 def _force_control(file: TextFile, setup: WamitSetup) -> None:
-    """Density of a .frc file in the form of IALTFRC = 2: the line after the options is rho."""
+    """Density in a .frc file of form IALTFRC = 2: the line after the options."""
     for index, line in enumerate(file.lines[:8]):
         match = re.match(r"\s*(\S+)\s.*\bRHO\b", line)
         if match:

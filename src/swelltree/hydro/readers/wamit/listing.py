@@ -34,7 +34,7 @@ class ListingTables:
 
 
 def read_listing_tables(file: TextFile) -> ListingTables:
-    """All tables of a listing; diffraction forces are preferred to Haskind's."""
+    """All tables of a listing; diffraction forces are preferred to Haskind forces."""
     radiation: dict[float, dict[tuple[int, int], list[float]]] = {}
     forces: dict[str, dict[tuple[float, float], dict[int, tuple[int, complex]]]]
     forces = {"DIFFRACTION": {}, "HASKIND": {}}
@@ -92,7 +92,7 @@ def read_listing_tables(file: TextFile) -> ListingTables:
 def _filled(
     file: TextFile, tables: list[dict[tuple[int, int], list[float]]], shape: tuple[int, int], k: int
 ) -> np.ndarray:
-    """Entries as one array, NaN where there is none; every mode must have one of its own."""
+    """Entries as one array, NaN where absent; every mode needs its own entry."""
     diagonal = {i for entries in tables for i, j in entries if i == j}
     absent = sorted(set(range(shape[0])) - diagonal)
     if absent:
@@ -125,7 +125,7 @@ Row = tuple[int, list[float]]  # index of the line, its numbers
 
 
 def _rows(file: TextFile, index: int) -> tuple[list[Row], int]:
-    """Rows of numbers after a heading, up to the first line without."""
+    """Rows of numbers after a heading, up to the first line without numbers."""
     rows: list[Row] = []
     while index < len(file.lines):
         numbers = leading_numbers(file.lines[index], file.at(index))
@@ -138,7 +138,7 @@ def _rows(file: TextFile, index: int) -> tuple[list[Row], int]:
 
 
 def _entries(file: TextFile, rows: list[Row], period: float) -> dict[tuple[int, int], list[float]]:
-    """Added mass and damping by pair of modes; at the limits there is no damping."""
+    """Added mass and damping by pair of modes; damping is absent at the limits."""
     if not rows:
         raise file.fail(len(file.lines), "rows 'I J A(I,J) B(I,J)'")
     entries: dict[tuple[int, int], list[float]] = {}
@@ -153,7 +153,6 @@ def _entries(file: TextFile, rows: list[Row], period: float) -> dict[tuple[int, 
 
 
 def _force(file: TextFile, rows: list[Row]) -> dict[int, tuple[int, complex]]:
-    """Line and force by mode."""
     force: dict[int, tuple[int, complex]] = {}
     for index, row in rows:
         i = to_integer(row[0], "mode", file.at(index), 1, 10_000) - 1
@@ -192,7 +191,7 @@ def read_listed_stiffness(
 
 
 def _behind_colon(file: TextFile, index: int, count: int) -> list[float]:
-    """So many numbers behind the colon of a line."""
+    """Numbers after the colon of a line."""
     words = file.lines[index].partition(":")[2].split() if index < len(file.lines) else []
     if len(words) != count:
         raise file.fail(index, f"{count} restoring coefficients behind a colon")

@@ -15,13 +15,13 @@ from swelltree.hydro.readers.wamit.setup import WamitSetup
 
 
 def groups(periods: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Periods once, and the number of that of each row."""
+    """Distinct periods, and the index of that of each row."""
     periods_once, which = np.unique(periods, return_inverse=True)
     return periods_once, which.reshape(-1)
 
 
 def is_limit(first: np.ndarray) -> np.ndarray:
-    """Rows of omega = 0 and inf: -1 and 0 in the first column, whatever it holds."""
+    """Rows of omega = 0 and inf: -1 and 0 in the first column, whatever it contains."""
     return (first == 0.0) | (first == -1.0)
 
 
@@ -100,7 +100,7 @@ def read_radiation(file: TextFile, kind: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def zero_by_symmetry(path: Path, radiation: np.ndarray, notes: list[str]) -> None:
-    """Pairs that are given at no period are zero; the note says which."""
+    """Pairs that are given at no period are zero; a note lists them."""
     never = np.isnan(radiation).all(axis=(0, 3))
     radiation[:, never] = 0.0
     if never.any():
@@ -145,7 +145,7 @@ def read_stiffness(file: TextFile, n: int) -> np.ndarray:
 
 
 def _modes(rows: Rows, column: int, n: int) -> np.ndarray:
-    """Indices of modes that the .1 file has too."""
+    """Indices of modes that are also in the .1 file."""
     i = rows.indices(column, "mode", MOST_MODES)
     if i.max() >= n:
         raise rows.fail(

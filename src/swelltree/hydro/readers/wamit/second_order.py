@@ -18,7 +18,6 @@ from swelltree.hydro.readers.wamit.setup import WamitSetup
 
 
 def _power(dofs: list[str], index: np.ndarray) -> np.ndarray:
-    """1 for forces, 2 for moments."""
     powers = np.array([2 if split_label(dof)[1] in DOFS[3:] else 1 for dof in dofs])
     return powers[index]
 
@@ -29,7 +28,7 @@ def _total(file: TextFile, modes: list[int]) -> bool:
 
 
 def _check(rows: Rows, periods: tuple[int, ...], keys: tuple[int, ...]) -> None:
-    """Periods are positive and nothing is said twice."""
+    """Periods are positive and entries unique."""
     for column in periods:
         first = rows.values[:, column]
         if not (first > 0).all():
@@ -119,7 +118,7 @@ def read_drift(
 def read_qtf(
     parts: HydroParts, file: TextFile, name: str, unit: float, length: float, setup: WamitSetup
 ) -> None:
-    """A quadratic transfer function; the half that WAMIT leaves out follows by symmetry."""
+    """Quadratic transfer function; the half that WAMIT omits follows from symmetry."""
     table = file.table((9,), "PER1 PER2 BETA1 BETA2 I Mod Pha Re Im")[9]
     table = _about_bodies(table, 4, parts)
     _check(table, (0, 1), (0, 1, 2, 3, 4))

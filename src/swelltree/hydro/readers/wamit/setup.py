@@ -44,7 +44,7 @@ class WamitSetup:
 def complete(
     path: Path, setup: WamitSetup, specified: dict[str, float | None], water: Water | None
 ) -> None:
-    """Density, gravity and depth that the files do not give, from the user or else the water."""
+    """Density, gravity and depth that are not in the files, from the user or the water."""
     for name, value in specified.items():
         stated = getattr(setup, name)
         if stated is None and (value is not None or water is not None):
@@ -54,7 +54,7 @@ def complete(
 
 
 def require(path: Path, setup: WamitSetup, why_g: str) -> None:
-    """Require what dimensional values need and no source gives."""
+    """Require quantities needed for dimensional values that no source gives."""
     for value, name, why in (
         (setup.rho, "rho", "the results are divided by it and no file gives it"),
         (setup.g, "g", why_g),

@@ -53,7 +53,6 @@ class GriddedWaves(Incident):
     g: float
 
     def elevation(self, t: Array, xy: Float[Array, " xy"]) -> Array:
-        """Of the grid."""
         at = interpolated(self.waves, jnp.asarray(self.waves.elevation), (t, xy[0], xy[1]))
         return self._size(t) * at
 

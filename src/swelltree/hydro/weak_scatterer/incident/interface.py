@@ -15,8 +15,6 @@ from swelltree.jit import Array, jax, jnp, pytree
 
 
 class Incident:
-    """Base of incident waves."""
-
     exact: ClassVar[bool] = True  # solves the nonlinear conditions of the free surface
 
     def potential(self, t: Array, x: Float[Array, " xyz"]) -> Array:
@@ -28,8 +26,6 @@ class Incident:
         raise NotImplementedError
 
     def flow(self, t: Array, points: Float[Array, "point xyz"]) -> Flow:
-        """Derivatives of the potential at points."""
-
         def at(tx: Array) -> Array:
             return self.potential(tx[0], tx[1:])
 
@@ -41,7 +37,6 @@ class Incident:
         return Flow(first[:, 0], first[:, 1:], second[:, 0, 1:], second[:, 1:, 1:])
 
     def grown(self, t: Array) -> Incident:
-        """The same wave as if it had always been as high as it is now: without its ramp."""
         return self
 
 
@@ -50,11 +45,9 @@ class Still(Incident):
     """No wave."""
 
     def potential(self, t: Array, x: Float[Array, " xyz"]) -> Array:
-        """Zero."""
         return 0.0 * (t + x[0])
 
     def elevation(self, t: Array, xy: Float[Array, " xy"]) -> Array:
-        """Zero."""
         return 0.0 * (t + xy[0])
 
 
@@ -89,7 +82,6 @@ class Elevation(NamedTuple):
 
 
 def flow(wave: Incident, t: Array, points: Float[Array, "point xyz"]) -> Flow:
-    """Derivatives of the potential at points."""
     return wave.flow(t, points)
 
 

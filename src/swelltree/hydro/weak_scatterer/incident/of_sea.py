@@ -37,14 +37,12 @@ class LinearWaves(Incident):
     g: float
 
     def potential(self, t: Array, x: Float[Array, " xyz"]) -> Array:
-        """Sum of the components."""
         w = self.waves
         C, _ = depth_decay(w.wavenumber, x[2], self.depth)
         size = self.g / w.omega * w.amplitude * C
         return ramp(t, w.ramp) * (size * jnp.sin(self._angle(t, x))).sum()
 
     def elevation(self, t: Array, xy: Float[Array, " xy"]) -> Array:
-        """Sum of the components."""
         w = self.waves
         return ramp(t, w.ramp) * (w.amplitude * jnp.cos(self._angle(t, xy))).sum()
 
@@ -114,7 +112,6 @@ class SteepWave(Incident):
         return ramp(t, w.ramp) * size * series - constant * _ramped_time(t, w.ramp)
 
     def elevation(self, t: Array, xy: Float[Array, " xy"]) -> Array:
-        """Cosine series."""
         w = self.wave
         return ramp(t, w.ramp) * (w.harmonics * jnp.cos(self._orders() * self._angle(t, xy))).sum()
 

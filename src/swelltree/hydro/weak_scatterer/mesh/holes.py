@@ -61,7 +61,6 @@ def pierced_surface(
 
 
 def _full(line: np.ndarray, half: bool) -> np.ndarray:
-    """The waterline with its mirrored half."""
     return np.concatenate([line, (line[1:-1] * [1.0, -1.0])[::-1]]) if half else line
 
 

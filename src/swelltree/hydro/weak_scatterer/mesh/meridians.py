@@ -76,7 +76,6 @@ class Meridians:
         return Meridians(points, lengths(points), self.knuckle)
 
     def moved(self, offset: np.ndarray) -> Meridians:
-        """Shifted in body axes."""
         return Meridians(self.points + offset, self.arc, self.knuckle)
 
     def widened(self, factor: float) -> Meridians:

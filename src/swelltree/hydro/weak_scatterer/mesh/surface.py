@@ -41,7 +41,7 @@ class Surface:
         return float((middle * self.area_vectors).sum() / 3.0)
 
     def moved(self, offset: Array = (0.0, 0.0, 0.0), rotation: Array = None) -> Surface:
-        """Turned, then shifted."""
+        """Panels rotated, then translated."""
         turned = self.vertices if rotation is None else self.vertices @ np.asarray(rotation).T
         return Surface(turned + np.asarray(offset, float), self.triangles)
 

@@ -22,8 +22,8 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.hydro.weak_scatterer.incident.interface import Flow, Incident, flow
+from swelltree.hydro.weak_scatterer.influence.sums import RULE
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, flattened
-from swelltree.hydro.weak_scatterer.problem.assembly import RULE
 from swelltree.jit import Array, jnp
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ class Wetted(NamedTuple):
 
 
 def triangle_owner(scene: Scene) -> np.ndarray:
-    """Body of each triangle."""
     return np.repeat(np.arange(len(scene.boundary.bodies)), scene.boundary.body_triangles)
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from jaxtyping import Float
 
 from swelltree.hydro.weak_scatterer.incident.interface import (
+    Flow,
     Incident,
     Still,
     flow,
@@ -23,6 +24,7 @@ from swelltree.hydro.weak_scatterer.incident.interface import (
 from swelltree.hydro.weak_scatterer.mesh.gradients import gradient
 from swelltree.hydro.weak_scatterer.motion.bodies import (
     EVEN,
+    BodyFlow,
     Wetted,
     body_flow,
     flux_rate,
@@ -33,7 +35,7 @@ from swelltree.hydro.weak_scatterer.motion.bodies import (
     wetted,
 )
 from swelltree.hydro.weak_scatterer.motion.edges import edge_wrench
-from swelltree.hydro.weak_scatterer.motion.scene import Scene, vertices_at
+from swelltree.hydro.weak_scatterer.motion.scene import Scene, plan_at, vertices_at
 from swelltree.hydro.weak_scatterer.motion.smoothing import smoothing_rates
 from swelltree.hydro.weak_scatterer.motion.strip import bent_wrench, strip_wrench
 from swelltree.hydro.weak_scatterer.problem.assembly import (
@@ -42,7 +44,7 @@ from swelltree.hydro.weak_scatterer.problem.assembly import (
     assemble,
     fixed_blocks,
 )
-from swelltree.hydro.weak_scatterer.problem.solve import Factors, Reused, factored, reused
+from swelltree.hydro.weak_scatterer.problem.solve import Factors, factored
 from swelltree.jit import Array, jax, jnp, pytree
 
 # --- Conditions on the free surface, linear in the perturbation about the incident wave
@@ -69,10 +71,8 @@ def surface_rates(
     scene: Scene,
     wave: Incident,
     t: Array,
-    vertices: Float[Array, "surface xyz"],
-    vertex_velocity: Float[Array, "surface xy"] | None,
-    phi: Float[Array, " surface"],
-    eta: Float[Array, " surface"],
+    placed: Placed,
+    water: Water,
     q: Float[Array, " surface"],
 ) -> SurfaceRates:
     """Rates of potential and elevation of the perturbation.
@@ -81,17 +81,17 @@ def surface_rates(
         scene: the water.
         wave: incident.
         t: [s].
-        vertices: of the free surface where they are [m].
-        vertex_velocity: velocity of the vertices in plan [m/s]; None: they stay.
-        phi: potential [m^2/s].
-        eta: elevation [m].
+        placed: all vertices.
+        water: potential and elevation.
         q: derivative of the potential along the normal [m/s].
     """
+    phi, eta, vertex_velocity = water.phi, water.eta, placed.vertex_velocity
+    vertices = placed.vertices[: scene.boundary.surface]
     places = vertices[:, :2]
     slopes = scene.gradient if vertex_velocity is None else gradient(places, scene.neighbours)
     assert slopes is not None
     along = jnp.stack(slopes(phi), -1), jnp.stack(slopes(eta), -1)
-    fixed = _rates(scene, wave, t, vertices, *along, phi, eta, q)
+    fixed = _rates(scene, wave, t, vertices, placed.sea, *along, phi, eta, q)
     if vertex_velocity is not None:
         taken = smoothing_rates(scene, places, jnp.stack([phi, eta]))
         # the derivative of nodal values in plan follows the surface up and down
@@ -112,18 +112,18 @@ def _rates(
     wave: Incident,
     t: Array,
     vertices: Array,
+    sea: Flow | None,
     plan: Array,
     rise: Array,
     phi: Array,
     eta: Array,
     q: Array,
 ) -> SurfaceRates:
-    """The same at vertices that stay in plan, with the derivatives of phi and eta along it."""
     g, beach = scene.g, scene.beach
-    if not scene.wavy:
+    if sea is None:
         rate = -g * eta - beach * phi
         return SurfaceRates(rate, q - beach * eta, rate, jnp.zeros((2, len(phi))))
-    sea, top = flow(wave, t, vertices), surface(wave, t, vertices[:, :2])
+    top = surface(wave, t, vertices[:, :2])
     left_dynamic, left_kinematic = residuals(wave, t, vertices, g)
     velocity = potential_gradient(plan, top.slope, q)
     U = sea.velocity
@@ -197,20 +197,51 @@ class Prepared:
     """Matrices of a geometry and their factors."""
 
     matrices: Matrices
-    factors: Factors | Reused
+    factors: Factors
 
 
-@pytree()
-class Retained:
-    """What of the matrices serves a whole run.
+class Placed(NamedTuple):
+    """The boundary of the water at an instant.
 
     Args:
-        fixed: blocks of free surface and wall, where these stay; None: they move.
-        factors: of the mean geometry, with which GMRES goes on; None: every matrix is factorised.
+        vertices: all [m].
+        vertex_velocity: of those of the free surface in plan [m/s]; None: they stay.
+        wet: triangles of bodies.
+        known: flow that is known on them.
+        sea: incident wave at the vertices of the free surface; None: this stays at its mean.
+        hull: vertices of hulls where the bodies are, also in mode "linear", without lids [m].
     """
 
-    fixed: FixedBlocks | None = None
-    factors: Factors | None = None
+    vertices: Float[Array, "vertex xyz"]
+    vertex_velocity: Float[Array, "surface xy"] | None
+    wet: Wetted
+    known: BodyFlow
+    sea: Flow | None
+    hull: Float[Array, "wet xyz"]
+
+
+def placed_at(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -> Placed:
+    """The boundary with bodies where they are; arguments as `evaluate`."""
+    boundary = scene.boundary
+    vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
+    origin = bodies.position if scene.moving else scene.mean_position
+    wet = wetted(scene, vertices[boundary.wet], origin, panel_share(scene, wave, t, bodies))
+    exact = scene.moving and scene.cover is None
+    return Placed(
+        vertices=vertices,
+        vertex_velocity=plan_velocity(scene, wave, t, bodies),
+        wet=wet,
+        known=body_flow(scene, wave, t, wet, bodies.velocity),
+        sea=flow(wave, t, vertices[: boundary.surface]) if scene.wavy else None,
+        hull=vertices[boundary.wet] if exact else hull_at(scene, wave, t, bodies),
+    )
+
+
+def hull_at(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -> Float[Array, "wet xyz"]:
+    """Vertices of hulls where the bodies are, also in mode "linear", without lids [m]."""
+    actual = replace(scene, moving=True)
+    at = vertices_at(actual, wave, t, bodies.position, bodies.rotation, cover=0.0)
+    return at[scene.boundary.wet]
 
 
 class SecondProblem(NamedTuple):
@@ -245,6 +276,8 @@ class Hydrodynamics(NamedTuple):
         potential: of the perturbation on bodies [m^2/s].
         potential_rate: its rate there without acceleration, and for unit accelerations [m^2/s^2].
         surface_flux: q on the free surface [m/s].
+        strip: wrench of the pressure above the incident surface, part of `wrench`.
+        placed: where the boundary is.
     """
 
     surface: SurfaceRates
@@ -254,10 +287,12 @@ class Hydrodynamics(NamedTuple):
     potential: Float[Array, " wet"]
     potential_rate: Float[Array, "wet one_and_dofs"]
     surface_flux: Float[Array, " surface"]
+    strip: Float[Array, "body dof"]
+    placed: Placed
 
 
 def prepare(
-    scene: Scene, wave: Incident, t: Array, bodies: Bodies, stored: Retained | None = None
+    scene: Scene, wave: Incident, t: Array, bodies: Bodies, fixed: FixedBlocks | None = None
 ) -> Prepared:
     """Matrices and factors for a geometry.
 
@@ -266,33 +301,25 @@ def prepare(
         wave: incident.
         t: [s].
         bodies: where they are.
-        stored: what of them is known already.
+        fixed: blocks of free surface and wall, where these stay.
     """
-    stored = Retained() if stored is None else stored
     vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
-    matrices = assemble(scene.boundary, vertices, fixed=stored.fixed)
-    A = matrices.unknowns
-    factors = factored(A) if stored.factors is None else reused(stored.factors, A)
-    return Prepared(matrices, factors)
+    matrices = assemble(scene.boundary, vertices, fixed=fixed)
+    return Prepared(matrices, factored(matrices.unknowns))
 
 
-def stored_for_run(scene: Scene, wave: Incident, iterated: bool, single: bool) -> Retained:
-    """What of the matrices of all geometries of a run need not be made again.
+def blocks_of_run(scene: Scene, wave: Incident) -> FixedBlocks | None:
+    """Blocks of the matrices that stay for a run; None: free surface or waterlines move.
 
     Args:
         scene: the water and its bodies.
         wave: incident; where there is none the free surface stays.
-        iterated: systems are solved by GMRES with the factors of the mean geometry.
-        single: these factors are in float32.
     """
-    stays = not scene.shells and (isinstance(wave, Still) or not scene.wavy)
+    if not scene.moving or scene.shells or (scene.wavy and not isinstance(wave, Still)):
+        return None
     mean = scene.mean_position, scene.mean_rotation
-    vertices = vertices_at(replace(scene, wavy=False), Still(), jnp.zeros(()), *mean)
-    fixed = fixed_blocks(scene.boundary, vertices) if stays and scene.moving else None
-    if not iterated:
-        return Retained(fixed)
-    matrices = assemble(scene.boundary, vertices, fixed=fixed)
-    return Retained(fixed, factored(matrices.unknowns, single))
+    still = replace(scene, wavy=False)
+    return fixed_blocks(scene.boundary, vertices_at(still, Still(), jnp.zeros(()), *mean))
 
 
 def evaluate(
@@ -309,17 +336,15 @@ def evaluate(
         bodies: their motion.
     """
     boundary, (matrices, factors) = scene.boundary, (prepared.matrices, prepared.factors)
-    vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
-    origin = bodies.position if scene.moving else scene.mean_position
-    wet = wetted(scene, vertices[boundary.wet], origin, panel_share(scene, wave, t, bodies))
-    known = body_flow(scene, wave, t, wet, bodies.velocity)
+    placed = placed_at(scene, wave, t, bodies)
+    wet, known = placed.wet, placed.known
     # first problem: flux on the free surface and potential on the bodies
     u = factors.solve(matrices.right_side(water.phi, known.q))
     q, phi = u[: boundary.surface], on_bodies(scene, water.phi, u)
-    top, vertex_velocity = vertices[: boundary.surface], plan_velocity(scene, wave, t, bodies)
-    rates = surface_rates(scene, wave, t, top, vertex_velocity, water.phi, water.eta, q)
+    rates = surface_rates(scene, wave, t, placed, water, q)
     # second problem: the same for the time derivative, and for unit accelerations
-    at_top, wrench_of, wrench_of_flux = _wrench_operators(scene, wave, t, vertices, wet)
+    at_top, wrench_of, wrench_of_flux = _wrench_operators(scene, wave, t, placed.vertices, wet)
+    strip = strip_wrench(scene, wave, t, water.eta, bodies, placed)
     second = SecondProblem(
         right=-matrices.dipole[:, : boundary.surface] @ rates.fixed_potential,
         flux=flux_rate(scene, wet, known, phi, bodies.velocity).reshape(-1),
@@ -328,8 +353,8 @@ def evaluate(
         wrench_of_flux=wrench_of_flux,
         known=pressure_wrench(scene, wet, known_pressure(scene, wet, known, phi)).reshape(-1)
         + edge_wrench(scene, wet, known, phi).reshape(-1)
-        + buoyancy(scene, wave, t, bodies).reshape(-1)
-        + strip_wrench(scene, wave, t, water.eta, bodies).reshape(-1)
+        + buoyancy(scene, wave, t, bodies, placed.hull).reshape(-1)
+        + strip.reshape(-1)
         + at_top @ rates.fixed_potential,
     )
     flux = jnp.concatenate([second.flux[:, None], second.per_acceleration], 1)
@@ -339,7 +364,7 @@ def evaluate(
     rate = on_bodies(scene, known_rate, result)
     wrenches = wrench_of @ result + wrench_of_flux @ flux
     wrench, added_mass = wrenches[:, 0] + second.known, -wrenches[:, 1:]
-    return Hydrodynamics(rates, wrench, added_mass, second, phi, rate, q)
+    return Hydrodynamics(rates, wrench, added_mass, second, phi, rate, q, strip, placed)
 
 
 def _wrench_operators(
@@ -363,15 +388,9 @@ def surface_only(
     scene: Scene, wave: Incident, prepared: Prepared, t: Array, water: Water, bodies: Bodies
 ) -> SurfaceRates:
     """Rates of the free surface beside bodies of known motion; arguments as `evaluate`."""
-    boundary = scene.boundary
-    vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
-    origin = bodies.position if scene.moving else scene.mean_position
-    wet = wetted(scene, vertices[boundary.wet], origin, panel_share(scene, wave, t, bodies))
-    known = body_flow(scene, wave, t, wet, bodies.velocity)
-    u = prepared.factors.solve(prepared.matrices.right_side(water.phi, known.q))
-    top, vertex_velocity = vertices[: boundary.surface], plan_velocity(scene, wave, t, bodies)
-    q = u[: boundary.surface]
-    return surface_rates(scene, wave, t, top, vertex_velocity, water.phi, water.eta, q)
+    placed = placed_at(scene, wave, t, bodies)
+    u = prepared.factors.solve(prepared.matrices.right_side(water.phi, placed.known.q))
+    return surface_rates(scene, wave, t, placed, water, u[: scene.boundary.surface])
 
 
 def unit_fluxes(scene: Scene, wet: Wetted) -> Float[Array, "corners dofs"]:
@@ -413,7 +432,7 @@ def plan_velocity(
         return None
 
     def plan(time: Array, p: Array, R: Array) -> Array:
-        return vertices_at(scene, wave, time, p, R)[: scene.boundary.surface, :2]
+        return plan_at(scene, wave, time, p, R)
 
     v = bodies.velocity
     turning = jnp.cross(v[:, None, 3:], jnp.swapaxes(bodies.rotation, 1, 2))
@@ -421,10 +440,18 @@ def plan_velocity(
     return jax.jvp(plan, (jnp.asarray(t, float), bodies.position, bodies.rotation), rates)[1]
 
 
-def buoyancy(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -> Float[Array, "body dof"]:
-    """Wrench of the weight of the water on bodies where they are, also in mode "linear"."""
-    actual = replace(scene, moving=True)
-    vertices = vertices_at(actual, wave, t, bodies.position, bodies.rotation, cover=0.0)
+def buoyancy(
+    scene: Scene, wave: Incident, t: Array, bodies: Bodies, hull: Float[Array, "wet xyz"]
+) -> Float[Array, "body dof"]:
+    """Wrench of the weight of the water on bodies where they are, also in mode "linear".
+
+    Args:
+        scene: the water and its bodies.
+        wave: incident.
+        t: [s].
+        bodies: where they are.
+        hull: their vertices, from `hull_at`.
+    """
     share = panel_share(scene, wave, t, bodies, cover=0.0)
-    wet = wetted(scene, vertices[scene.boundary.wet], bodies.position, share)
+    wet = wetted(scene, hull, bodies.position, share)
     return pressure_wrench(scene, wet, -scene.rho * scene.g * wet.corner[..., 2])

@@ -60,7 +60,6 @@ class Floater:
 
     @property
     def placed(self) -> Surface:
-        """The mesh in the world."""
         return self.surface.moved(self.position, self.rotation)
 
 
@@ -180,7 +179,6 @@ def _cut(floater: Floater, half: bool) -> tuple[Surface, list[Tube]]:
 
 
 def _columns(floater: Floater) -> tuple[Surface, list[Tube]]:
-    """A hull with several waterlines."""
     assert floater.meridians is not None
     place = np.asarray(floater.position, float)
     turn = np.eye(3) if floater.rotation is None else np.asarray(floater.rotation, float)

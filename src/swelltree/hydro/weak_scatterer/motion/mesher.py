@@ -76,7 +76,6 @@ class Mesher:
 
     @property
     def key(self) -> str:
-        """Of its content."""
         if "key" not in self.known.values:
             digest = hashlib.sha256(repr((self.tank, self.water, self.mode, self.beach)).encode())
             digest.update(repr((self.beach_from, self.size, self.crossing, self.sizes)).encode())
@@ -125,7 +124,6 @@ class Mesher:
     # --- meshes
 
     def plain(self, reference: np.ndarray, coarser: float = 1.0) -> tuple[Scene, list[int]]:
-        """The mesh of a reference as it is, and the bodies in it."""
         half = self.tank.symmetric
         steps = dict(self.rings)
         bodies, active, over = [], [], []

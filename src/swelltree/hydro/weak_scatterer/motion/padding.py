@@ -181,7 +181,6 @@ def padded(scene: Scene, active: Sequence[int], sizes: Sizes, cover: float) -> S
 
 
 def _new_numbers(scene: Scene, active: Sequence[int], sizes: Sizes) -> np.ndarray:
-    """New number of every vertex."""
     boundary = scene.boundary
     place = np.full(boundary.vertices, -1)
     own = {active[shell.body]: shell for shell in scene.shells}
@@ -206,7 +205,6 @@ def _new_numbers(scene: Scene, active: Sequence[int], sizes: Sizes) -> np.ndarra
 
 
 def _boundary(scene: Scene, active: Sequence[int], sizes: Sizes, place: np.ndarray) -> Boundary:
-    """Triangles, tables and marks."""
     old = scene.boundary
     faces = place[old.triangles]
     panels = faces[old.on_bodies]
@@ -272,7 +270,6 @@ def _corners(triangles: np.ndarray, there: np.ndarray, rows: int, width: int) ->
 
 
 def _neighbours(scene: Scene, sizes: Sizes, place: np.ndarray) -> Neighbours:
-    """The same table padded; a padding vertex has the entries of another."""
     old, n = scene.neighbours, scene.boundary.surface
     rows, width = old.number.shape
     number = np.zeros((sizes.full_surface, sizes.near), int)

@@ -233,6 +233,22 @@ def vertices_at(
     return jnp.concatenate([fixed, *parts])
 
 
+def plan_at(
+    scene: Scene,
+    wave: Incident,
+    t: Array,
+    position: Float[Array, "body xyz"],
+    rotation: Float[Array, "body xyz also"],
+) -> Float[Array, "surface xy"]:
+    """Plan of the free surface around hulls where they are; arguments: `vertices_at`."""
+    plan = scene.still[: scene.boundary.surface, :2]
+    for shell in scene.shells:
+        at = (position[shell.body], rotation[shell.body])
+        _, ring = shell_vertices(shell, wave if scene.wavy else None, t, *at)
+        plan = plan + around(shell, ring[:, :2])
+    return plan
+
+
 def flattened(
     scene: Scene,
     wave: Incident,

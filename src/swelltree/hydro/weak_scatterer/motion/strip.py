@@ -29,13 +29,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jaxtyping import Float
 
-from swelltree.hydro.weak_scatterer.incident.interface import Incident, flow, surface
+from swelltree.hydro.weak_scatterer.incident.interface import Incident, surface
 from swelltree.hydro.weak_scatterer.motion.bodies import EVEN, Wetted, tangential, triangle_owner
-from swelltree.hydro.weak_scatterer.motion.scene import Scene, vertices_at
+from swelltree.hydro.weak_scatterer.motion.scene import Scene, plan_at
 from swelltree.jit import Array, jax, jnp
 
 if TYPE_CHECKING:
-    from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies
+    from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, Placed
 
 
 class Waterlines(NamedTuple):
@@ -85,7 +85,12 @@ def swept_weights(
 
 
 def strip_wrench(
-    scene: Scene, wave: Incident, t: Array, eta: Float[Array, " surface"], bodies: Bodies
+    scene: Scene,
+    wave: Incident,
+    t: Array,
+    eta: Float[Array, " surface"],
+    bodies: Bodies,
+    placed: Placed,
 ) -> Float[Array, "body dof"]:
     """Wrench of the pressure above the incident surface, by virtual work [N, N m].
 
@@ -95,17 +100,17 @@ def strip_wrench(
         t: [s].
         eta: elevation of the perturbation [m].
         bodies: where they are.
+        placed: the boundary there.
     """
     if not (scene.shells and scene.moving):
         return jnp.zeros(bodies.velocity.shape)
     n = scene.boundary.surface
 
     def plan(p: Array, R: Array) -> Array:
-        return vertices_at(scene, wave, t, p, R)[:n, :2]
+        return plan_at(scene, wave, t, p, R)
 
-    top = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
-    if scene.wavy:
-        sea = flow(wave, t, top[:n])
+    top, sea = placed.vertices, placed.sea
+    if sea is not None:
         steep = scene.g + sea.velocity_rate[:, 2] + (sea.velocity * sea.hessian[:, 2]).sum(1)
     else:
         # the mesh ends at the mean surface, and the strip holds the incident wave too

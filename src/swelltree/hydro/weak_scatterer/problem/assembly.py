@@ -18,14 +18,11 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.hydro.weak_scatterer.influence.sums import at_vertices, corner_influence
+from swelltree.hydro.weak_scatterer.influence.sums import RULE, at_vertices, corner_influence
 from swelltree.hydro.weak_scatterer.problem.boundary import Boundary
 from swelltree.jit import Array, jax, jnp, pytree
 
 BLOCK = 48  # points at a time: bounds the memory beside the matrices
-
-# rule of degree two: barycentric coordinates; each point has a third of the area
-RULE = np.array([[4.0, 1.0, 1.0], [1.0, 4.0, 1.0], [1.0, 1.0, 4.0]]) / 6.0
 
 
 class Matrices(NamedTuple):
@@ -70,7 +67,6 @@ class Matrices(NamedTuple):
         return self.bodies.reshape(rows, triangles * corners)
 
     def body_side(self, q: Float[Array, "triangle corner"]) -> Float[Array, " vertex"]:
-        """The same with no potential on the free surface."""
         return self.per_flux @ q.reshape(-1)
 
 
@@ -136,7 +132,9 @@ def assemble(
 
 def _columns(boundary: Boundary, corners: Array, points: Array, self_triangle: Array) -> tuple:
     """Influence on points, transposed: of vertices, of the free surface, of corners of bodies."""
-    result = corner_influence(corners, points, self_triangle, boundary.mirrors)
+    result = corner_influence(
+        corners, points, self_triangle, boundary.mirrors, boundary.surface_triangles
+    )
     source = result.source
     on_bodies = jnp.transpose(source[:, boundary.on_bodies], (1, 0, 2))
     return (

@@ -19,6 +19,8 @@ from swelltree.hydro.weak_scatterer.mesh.surface import Surface
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank, free_surface, wall
 from swelltree.jit import Array, pytree
 
+DEEP = 8.0  # depth over the spacing at the rim, beyond which images in the seabed are distant
+
 
 @pytree()
 class Used:
@@ -78,16 +80,13 @@ class Boundary:
 
     @property
     def vertices(self) -> int:
-        """All."""
         return self.fixed + sum(self.bodies)
 
     @property
     def on_bodies(self) -> slice:
-        """Triangles of all bodies, the last."""
         return slice(len(self.triangles) - sum(self.body_triangles), len(self.triangles))
 
     def vertices_of(self, body: int) -> slice:
-        """Vertices of one body."""
         first = self.fixed + sum(self.bodies[:body])
         return slice(first, first + self.bodies[body])
 
@@ -152,9 +151,9 @@ def numbered(
         wet_triangles=local[panels],
         waterline=(np.roll(dry, -1, axis=1) & np.roll(dry, -2, axis=1)).astype(float),
         across=_across(panels),
-        mirrors=Mirrors(
-            None if tank is None else float(tank.depth), tank is not None and tank.symmetric
-        ),
+        mirrors=Mirrors()
+        if tank is None
+        else Mirrors(float(tank.depth), tank.symmetric, tank.depth >= DEEP * tank.far),
         surface=surface,
         walls=walls,
         bodies=tuple(vertices_of for vertices_of, _ in parts),

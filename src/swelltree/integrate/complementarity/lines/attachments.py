@@ -120,7 +120,7 @@ class Points(NamedTuple):
         return cross(w, cross(w, self.arm))
 
     def add_to(self, M: np.ndarray, f: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Inertia (6N, 6N) and right-hand side (6N,) of the bodies with these masses."""
+        """Add the inertia (6N, 6N) and right-hand side (6N,) of these masses to the bodies."""
         M, f = np.array(M), np.array(f)
         pulled = matvec(self.mass, self.centripetal(v))
         for body, arm, mass, force in zip(self.body, self.arm, self.mass, pulled, strict=True):
@@ -165,7 +165,7 @@ def hung(
 
 @functools.lru_cache(maxsize=32)
 def _program(form: SchemeOptions) -> Callable[..., tuple[Ends, Array, Array]]:
-    """Ends of lines, velocities of nodes, and what junctions need but for their inertia."""
+    """Line ends, node velocities, and junction forces without inertia."""
 
     def ends_and_junctions(
         model: Model,
@@ -189,7 +189,6 @@ def _program(form: SchemeOptions) -> Callable[..., tuple[Ends, Array, Array]]:
 
 
 def _like(*args: Tree) -> tuple[Ends, Array, Array]:
-    """Structure of the results."""
     none = np.zeros(0)
     return Ends(none, none, none), none, none
 
@@ -197,12 +196,12 @@ def _like(*args: Tree) -> tuple[Ends, Array, Array]:
 def _rows(
     model: Model, setup: StepConstants, state: StepperState, *rest: Array
 ) -> dict[tuple[int, ...], int]:
-    """First axes of arrays that are computed in loops: over nodes and segments."""
+    """First axes of arrays computed in loops: over nodes and segments."""
     return node_axes(model, state.lines.mu.shape)
 
 
 def with_inertia(sample: Sample, points: Points | None) -> Sample:
-    """The sample of `hung` with what bodies that accelerate feel of their points."""
+    """The sample of `hung` with the inertia forces of points on accelerating bodies."""
     if points is None:
         return sample
     taken = matvec(points.mass, points.moved(sample.v_dot) + points.centripetal(sample.v))
@@ -215,7 +214,6 @@ def with_inertia(sample: Sample, points: Points | None) -> Sample:
 
 
 def _points(lines: DynamicLines, state: StepperState, pose: Pose) -> Points:
-    """Ends and ties without masses."""
     ends = np.array(lines.end_body, dtype=int).reshape(-1, lines.n_points)[:, :2]
     own = np.asarray(lines.end_point).reshape(-1, lines.n_points, 3)[:, :2]
     body = np.concatenate([ends.reshape(-1), np.array(lines.tie_body, dtype=int)])
@@ -227,7 +225,7 @@ def _points(lines: DynamicLines, state: StepperState, pose: Pose) -> Points:
 def _velocities(
     lines: DynamicLines, state: StepperState, points: Points, junctions: Array, v: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Velocities of the ends (line, 2, 3) and of the junctions (junction, 3); tied ones follow."""
+    """Velocities of the ends (line, 2, 3) and of the junctions (junction, 3); tied ends follow."""
     moving, junctions = points.moved(v), np.array(junctions)
     assert lines.arrays is not None
     ends, ties = np.split(moving, [2 * lines.arrays.n_lines])
@@ -247,7 +245,7 @@ def _junctions_of(lines: DynamicLines) -> np.ndarray:
 def _tied(
     model: Model, state: StepperState, ends: Ends, needed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Force (tie, 3) that ties need but for their inertia, and the mass (tie, 3, 3) they carry."""
+    """Forces on ties without inertia (tie, 3), and the mass (tie, 3, 3) they carry."""
     lines = required_lines(model)
     on = _junctions_of(lines)
     force, mass = ends.force[:, :2].reshape(-1, 3), ends.mass.reshape(-1, 3, 3)

@@ -98,7 +98,7 @@ def bend(
     by_d = 0.5 * (flat(tp, lp) + follows * flat(tm, lm))
 
     def turned(t: Array, length: Array) -> Array:
-        """Change of D m with a segment vector of that direction and length, m held."""
+        """Change of D m with a segment vector of that direction and length, at constant m."""
         grows = -0.5 / length**2 * m + s * (1.0 / length + 1.0 / (lp + lm)) * along * mean_d
         return outer(grows, t) - 0.5 * s[:, :, None] * (along[:, :, None] * eye + outer(mean_d, m))
 

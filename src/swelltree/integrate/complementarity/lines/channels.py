@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def solved_loads(model: Model, sample: Sample) -> Loads | None:
-    """Loads of what has unknowns of its own, as they were solved for; None where nothing has."""
+    """Solved loads of effects with unknowns; None without any."""
     lines = lines_of(model)
     if lines is None:
         return None
@@ -72,17 +72,19 @@ def line_channels(lines: DynamicLines, sample: Sample) -> dict[str, Array]:
         arrays = with_first(arrays, now.winch.first, now.winch.rest)
     used = np.arange(arrays.n) >= xp.asarray(arrays.first)[:, None]
     length = xp.where(used, arrays.rest_length, 0.0)
-    at_A, at_B = (
-        _above_the_bed(lines.bed, now.q[:, k], report.end_force[:, e]) for k, e in ((0, 0), (-1, 1))
-    )
+    along = lambda x: as_described(lines, x)  # noqa: E731
+    touchdown = _touchdown(report.grounded, length, used)
+    if any(lines.turned):
+        from_B = xp.where(report.grounded.any(1), length.sum(1) - touchdown, 0.0)
+        touchdown = xp.where(np.array(lines.turned), from_B, touchdown)
     out = touching | {
-        "line_position": now.q,
-        "line_tension": report.tension,
-        "line_impulse": now.impulse,
-        "line_mean_tension": now.impulse / now.span,
-        "line_slack": report.slack,
-        "line_grounded": report.grounded,
-        "touchdown": _touchdown(report.grounded, length, used),
+        "line_position": along(now.q),
+        "line_tension": along(report.tension),
+        "line_impulse": along(now.impulse),
+        "line_mean_tension": along(now.impulse / now.span),
+        "line_slack": along(report.slack),
+        "line_grounded": along(report.grounded),
+        "touchdown": touchdown,
         "line_kinetic_energy": report.kinetic,
         "line_stored_energy": report.stored,
         "line_potential_energy": report.potential,
@@ -90,27 +92,51 @@ def line_channels(lines: DynamicLines, sample: Sample) -> dict[str, Array]:
         "penetration": report.penetration.max(),
         "complementarity": report.complementarity.max(),
     }
-    out |= end_channels(
-        _at_released_ends(lines, sample, at_A, at_A=True),
-        _at_released_ends(lines, sample, at_B, at_A=False),
-    )
+    ends = along(end_forces(lines, sample))
+    out |= end_channels(ends[:, 0], ends[:, 1])
     if lines.breaking_load is not None:
         out["utilisation"] = (report.tension / lines.breaking_load).max(-1)
     if arrays.bending:
         out |= {
-            "line_curvature": report.curvature,
-            "line_bending_moment": report.moment,
+            "line_curvature": along(report.curvature),
+            "line_bending_moment": along(report.moment),
             "line_bend_radius": 1.0 / xp.maximum(report.curvature.max(-1), 1e-9),
         }
     if now.winch is not None:
         out |= winch_channels(lines.winches, arrays, now.winch)
         # segments come and go with the rope that is out
-        out |= {"line_length": length, "line_segments": used.sum(1).astype(float)}
+        out |= {"line_length": along(length), "line_segments": used.sum(1).astype(float)}
     return out | ({"junction_position": now.y} if lines.junctions else {})
 
 
+def as_described(lines: DynamicLines, x: Array) -> Array:
+    """Values along lines (line, ...) in the order from the described end A to B."""
+    if not any(lines.turned):
+        return x
+    xp = namespace(x)
+    turned = np.array(lines.turned).reshape(-1, *(1,) * (x.ndim - 1))
+    return xp.where(turned, x[:, ::-1], x)
+
+
+def end_forces(lines: DynamicLines, sample: Sample) -> Array:
+    """Forces of lines on what holds their ends A and B (line, 2, 3) [N]."""
+    now = sample.lines
+    xp = namespace(now.q)
+    at_A, at_B = (
+        _above_the_bed(lines.bed, now.q[:, k], now.report.end_force[:, e])
+        for k, e in ((0, 0), (-1, 1))
+    )
+    return xp.stack(
+        [
+            _at_released_ends(lines, sample, at_A, at_A=True),
+            _at_released_ends(lines, sample, at_B, at_A=False),
+        ],
+        1,
+    )
+
+
 def _at_released_ends(lines: DynamicLines, sample: Sample, force: Array, *, at_A: bool) -> Array:
-    """Forces at one of the ends, where it can be released those on its tie (line, 3) [N]."""
+    """Forces at one of the ends; at releasable ends those of the tie (line, 3) [N]."""
     both = enumerate(zip(lines.tie_waits, lines.tie_at_A, strict=True))
     ties = [k for k, (waits, there) in both if waits == 0.0 and there == at_A]
     if not ties:

@@ -35,7 +35,7 @@ class NodeWater:
 
     @property
     def wet(self) -> Array:
-        """Fraction of the node that is under water, 0 to 1."""
+        """Submerged fraction of the node, 0 to 1."""
         return jnp.clip(0.5 + 0.5 * self.depth / self.reach, 0.0, 1.0)
 
 
@@ -167,7 +167,6 @@ def _freeze_one(
     rho: Array | float,
     rest: Array,
 ) -> LaggedCoefficients:
-    """`freeze` for one line."""
     n = line.rest_length.shape[0]
     active = (jnp.arange(n) >= line.first).astype(float)
     half = 0.5 * line.rest_length * active

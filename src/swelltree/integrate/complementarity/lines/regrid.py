@@ -43,7 +43,7 @@ class Grid:
 
 @pytree()
 class Sums:
-    """Energy and momentum of lines between two instants, (winch, ...)."""
+    """Energy and momentum of lines at two instants, (winch, ...)."""
 
     energy: Array
     momentum: Array  # (winch, 3)
@@ -166,7 +166,6 @@ def _sideways(
 
 
 def _at(x: Array, i: Array) -> Array:
-    """Mask of row i."""
     mask = np.arange(x.shape[0]) == i
     return mask if x.ndim == 1 else mask[:, None]
 

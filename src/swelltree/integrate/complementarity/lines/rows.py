@@ -22,6 +22,7 @@ from swelltree.integrate.complementarity.solve.complementarity import (
     Slack,
     fischer_burmeister,
     interior_point,
+    smooth_minimum,
 )
 from swelltree.integrate.complementarity.solve.friction import friction
 from swelltree.jit import Array, Tree, jax, jnp, pytree
@@ -132,12 +133,12 @@ def assemble(
 
 
 def straight_on(q: Array) -> Array:
-    """Points one metre beyond pinned ends: any will do, they carry nothing."""
+    """Points one metre beyond pinned ends; any will do, they carry no moment."""
     return jnp.stack([q[:, 0], q[:, -1]], axis=1)
 
 
 class Numbers(NamedTuple):
-    """Numbers of a step, as in `assemble`."""
+    """Coefficients of a step; see `assemble`."""
 
     h: Array | float
     tau: Array | float
@@ -169,7 +170,6 @@ def _assemble_one(
     excess: tuple[Array, Array] | None,
     slack: Slack | None,
 ) -> LineRows:
-    """`assemble` for one line."""
     h, theta, start = numbers.h, numbers.theta, numbers.start
     vbar = (qp - qm) / (2.0 * h)
     flow, resistance = drag(frozen, vbar)
@@ -247,7 +247,7 @@ def _assemble_one(
 
 
 def _taut(line: LineArrays, mu: Array, secant: Array | float) -> Array:
-    """Multipliers as they stiffen the segments of one line sideways; compression softens."""
+    """Geometric stiffness multipliers of the segments of one line; negative in compression."""
     taut = jnp.maximum(mu, 0.0)
     if not line.bending:
         return taut
@@ -257,7 +257,7 @@ def _taut(line: LineArrays, mu: Array, secant: Array | float) -> Array:
 def _residuals(
     line: LineArrays, rs: Array, R: Array, F: Array, bed_F: Array, rub: Array, mu: Array
 ) -> tuple[Array, Array]:
-    """Largest scaled residual of inner nodes in use, segments in use and the bed; its squares."""
+    """Maximum scaled residual of active inner nodes, active segments and the bed; its squares."""
     node = jnp.arange(R.shape[0])
     inner = (node > line.first) & (node < R.shape[0] - 1)
     scaled = jnp.where(inner[:, None], R * rs[:, None], 0.0)
@@ -319,7 +319,7 @@ Row = tuple[Array | float, Array | float, Array | float]
 
 
 def _one_or_two_sided(line: LineArrays, equation: Row, complementary: Row) -> Row:
-    """Rows of the segments: an equation where they also push, complementarity where they do not."""
+    """Rows of the segments: an equation where they carry compression, else complementarity."""
     if not line.bending:
         return complementary
     value, by_a, by_gap = (
@@ -398,7 +398,7 @@ def _bed_rows(
     if contact.kind == "soft":
         before = jnp.sum(n * qm, -1) - contact.offset
         law, by_minus, by_plus = one_sided(-before, -gap, contact.kappa, h, theta)
-        F, by_a, by_gap = fischer_burmeister(rs * nu, contact.alpha * nu - law, tau)
+        F, by_a, by_gap = smooth_minimum(rs * nu, contact.alpha * nu - law, tau)
         c = rs * by_a + contact.alpha * by_gap
         b = by_gap * (by_plus + start * by_minus)
     elif slack is None:

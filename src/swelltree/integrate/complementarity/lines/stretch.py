@@ -143,7 +143,7 @@ def _of_slow_spring(
     h: Array | float,
     theta: Array | float,
 ) -> tuple[Array, Array, Array]:
-    """The same as `one_sided` for segments with a slow spring, in units of length."""
+    """`one_sided` for segments with a slow spring, in units of length."""
     per = 1.0 / line.EA
     k, c = spring.stiffness * per, spring.damping * per / (2.0 * h)
     value = k * (theta * e[1] + (1.0 - theta) * e[0]) + c * (e[1] - e[0])
@@ -154,7 +154,7 @@ def _of_slow_spring(
 def _two_sided(
     e_minus: Array, e_plus: Array, kappa: Array, h: Array | float, theta: Array | float
 ) -> tuple[Array, Array, Array]:
-    """The same as `one_sided` for a spring that pushes as well."""
+    """`one_sided` for a spring that carries compression."""
     rate = kappa / (2.0 * h)
     value = theta * e_plus + (1.0 - theta) * e_minus + rate * (e_plus - e_minus)
     return value, 1.0 - theta - rate, theta + rate
@@ -224,7 +224,7 @@ def _table(
     h: Array | float,
     theta: Array | float,
 ) -> tuple[Array, Array, Array]:
-    """The same as `one_sided` for a law given by points, in units of length (times L/EA)."""
+    """`one_sided` for a tabulated law, in units of length (times L/EA)."""
     x_minus, x_plus = e_minus / L, e_plus / L
     scale = L / line.EA
     change = x_plus - x_minus
@@ -258,7 +258,7 @@ def _table(
 
 
 def _pieces(line: LineArrays) -> tuple[Array, Array, Array, tuple[Array, Array]]:
-    """Strain and tension where the pieces of tables begin, their slopes, and where they apply."""
+    """Strain and tension at the breakpoints of tables, their slopes, and where they apply."""
     low, T_low = line.stretch[:, :-1, 0], line.stretch[:, :-1, 1]
     slope = (line.stretch[:, 1:, 1] - T_low) / (line.stretch[:, 1:, 0] - low)
     piece = jnp.arange(low.shape[1])

@@ -66,13 +66,13 @@ def tip_velocity(lines: DynamicLines, pose: Pose, v: Array, junctions: Array) ->
 
 
 def tip_now(lines: DynamicLines, setup: StepConstants, state: StepperState) -> Array:
-    """The same by the bodies and junctions of a run, half a step ago."""
+    """Velocity of the tip from bodies and junctions half a step ago."""
     junctions = (state.lines.y - state.lines.y_last) / setup.h
     return tip_velocity(lines, state.pose, state.v_minus, junctions)
 
 
 def present(model: Model, state: StepperState) -> Model:
-    """The model with its lines as long as they are now."""
+    """The model with its lines at their present lengths."""
     lines = lines_of(model)
     if lines is None or lines.winches is None:
         return model
@@ -95,7 +95,7 @@ def next_state(lines: DynamicLines, setup: StepConstants, state: StepperState) -
 
 
 def change_of_rest(lines: DynamicLines, setup: StepConstants, winch_state: WinchState) -> Array:
-    """How much longer the first segments are after the step (line,) [m]."""
+    """Change of length of the first segments in the step (line,) [m]."""
     winches = lines.winches
     assert winches is not None
     hits = np.array(winches.line)[:, None] == np.arange(lines.nodes.n_lines)

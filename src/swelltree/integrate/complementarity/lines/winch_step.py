@@ -142,7 +142,7 @@ def finished_winches(
 
 
 def _gravity_less_buoyancy(step: Step, rows: Array) -> Array:
-    """Weight in water of a kilogram of the rope that comes in (winch,) [m/s^2]."""
+    """Submerged weight of incoming rope per mass (winch,) [m/s^2]."""
     model, lines = step.model, step.state.lines
     first = lines.winch.first[rows]
     arrays = step.lines.nodes
@@ -191,7 +191,7 @@ def _brought(
 
 
 def _load(step: Step, rows: Array, lines: LineState) -> Array:
-    """Force on the node after the first segment, tension apart and less inertia [N/m]."""
+    """Force on the node after the first segment, without tension and inertia [N/m]."""
     frozen, setup, state = step.now.frozen, step.setup, step.state
     arrays = step.lines.nodes
     first = state.lines.winch.first[rows]

@@ -100,7 +100,7 @@ def eliminate_bending(rows: LineRows) -> tuple[Array, Array, tuple[Array]]:
 
 
 def _only_ends(x: Array) -> Array:
-    """First and last of the array, zero between: what the nodes do not hold already."""
+    """First and last entries, zeros between: values at nodes are added elsewhere."""
     keep = jnp.zeros(x.shape[0]).at[0].set(1.0).at[-1].set(1.0)
     return x * keep.reshape(-1, *([1] * (x.ndim - 1)))
 
@@ -112,7 +112,7 @@ def _shift(x: Array, by: int) -> Array:
 
 
 def _pairs(D: Array, up1: Array, up2: Array, low1: Array, low2: Array, right: Array) -> Array:
-    """Solve the rows of all nodes in blocks of two, first forwards, then backwards."""
+    """Solve the rows of all nodes in blocks of two, forward then backward."""
     N, size = D.shape[0], D.shape[1]
     if N % 2:
         more = lambda x, v: jnp.concatenate([x, v[None]])  # noqa: E731
@@ -263,7 +263,7 @@ def back_substitute(
 
 
 def dot(a: Array, b: Array) -> Array:
-    """Small product without a library call: matrix or row times matrix or column."""
+    """Small matrix or vector product written out."""
     if b.ndim == 1:
         return jnp.sum(a * b, -1)
     if a.ndim == 1:
@@ -279,7 +279,6 @@ def inverse3(K: Array) -> Array:
 
 
 def _eliminate_one(rows: LineRows, anchored: bool) -> tuple[Tree, ...]:
-    """Sweep of one line from A to B."""
     n = rows.E.shape[0]
     eye = jnp.eye(3)
     bed = rows.bed != "none"

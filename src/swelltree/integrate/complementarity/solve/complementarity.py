@@ -53,6 +53,28 @@ def fischer_burmeister(a: Array, s: Array, tau: Array | float) -> tuple[Array, A
     return value, slope(a, s), slope(s, a)
 
 
+def smooth_minimum(a: Array, s: Array, tau: Array | float) -> tuple[Array, Array, Array]:
+    r"""The smaller of two, smoothed, and its derivatives by a and s: the same solutions.
+
+    .. math:: \tfrac12 \bigl(a + s - \sqrt{(a - s)^2 + 4\tau}\bigr) = 0
+
+    For laws with a compliance, s = alpha a - law: a load that comes on within the step gets the
+    slope of its law at once, where the function of Fischer and Burmeister adds half of a.
+
+    Args:
+        a: scaled multiplier [m].
+        s: compliance times multiplier, less the law [m].
+        tau: their product [m^2].
+    """
+    difference, total = a - s, a + s
+    r = jnp.sqrt(difference * difference + 4.0 * tau)
+    up = total > 0.0
+    value = jnp.where(up, 2.0 * (a * s - tau) / jnp.where(up, total + r, 1.0), 0.5 * (total - r))
+    near = 2.0 * tau / (r * (r + jnp.abs(difference)))
+    by_a = jnp.where(difference > 0.0, near, 1.0 - near)
+    return value, by_a, 1.0 - by_a
+
+
 def interior_point(a: Array, gap: Array, slack: Array, target: Array) -> tuple[Array, Array, Array]:
     """Row of the interior point with its slack eliminated, and its derivatives by a and gap.
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from swelltree.integrate.complementarity.equations import first_guess
 from swelltree.integrate.complementarity.instant import Step
+from swelltree.integrate.complementarity.state import Trend
 from swelltree.integrate.complementarity.step_rows import (
     Unknowns,
     changed,
@@ -29,6 +30,8 @@ ROUGH = 1e3  # rounding of a force that holds what sticks, over that of a residu
 NEAR = 1e-6  # m: residual at which friction is smoothed less
 MEMORY = 6  # residuals that count for the next step's leave
 SHORTEST = 0.02  # shorter steps along a Newton direction are taken whatever the residual says
+TINY = 1e-300  # m
+CORRECTION = 1e-9  # m, rad: of bodies, after which powers are as good as their forces
 QUADRATIC = 1e-5  # m: below this residual Newton's method is trusted to predict itself
 
 
@@ -41,7 +44,9 @@ class Iterate:
     share: Array  # of it that is tried
     trial: Unknowns  # where it leads: the next to be evaluated, at the end the solution
     recent: Array  # (MEMORY,) sums of squares of the last residuals
-    error: Array
+    error: Array  # largest residual
+    body_error: Array  # of bodies
+    line_error: Array  # of lines
     count: Array
     done: Array
     power: Array
@@ -57,15 +62,22 @@ def search(step: Step) -> Iterate:
 
     def body(it: Iterate) -> Iterate:
         trial = it.trial
-        rows = None
+        rows, exact = None, it.count % (2 * PATIENCE) < PATIENCE
         if step.now.frozen is not None:
             # bending that leads astray: leave out what is negative for a while
-            secant = jnp.where(it.count % (2 * PATIENCE) < PATIENCE, 0.0, 1.0)
+            secant = jnp.where(exact, 0.0, 1.0)
             rows = line_rows(step, trial, secant=secant)
         result = direction(step, trial, rows=rows, slow=it.slow)
-        error, merit = result.error, result.merit
-        # near the solution the next residual follows from the last two
-        expected = error * jnp.minimum(error / it.error, 1.0)
+        error, merit = jnp.maximum(result.error, result.line_error), result.merit
+        # near the solution the next residual follows from the last two: that of lines, whose
+        # derivatives are exact, falls with the square, that of bodies in the same ratio again;
+        # powers are those before the last correction, which must be small on bodies
+        ratio = falls(result.line_error, it.line_error)
+        correction = jnp.abs(result.change.x[: step.size.bodies]).max(initial=0.0)
+        square = exact & (correction < CORRECTION)
+        of_lines = result.line_error * ratio * jnp.where(square, ratio, 1.0)
+        of_bodies = result.error * falls(result.error, it.body_error)
+        expected = jnp.maximum(of_lines, of_bodies)
         sure = (error < QUADRATIC) & (expected < form.tolerance) & (it.count > 0)
         # rounding ends what Newton's method can do
         rounding = ROUNDING * (1.0 + setup.h**2)
@@ -104,6 +116,8 @@ def search(step: Step) -> Iterate:
             trial=changed(step, at, jax.tree.map(lambda x: share * x, change)),
             recent=recent,
             error=jnp.where(good, error, it.error),
+            body_error=jnp.where(good, result.error, it.body_error),
+            line_error=jnp.where(good, result.line_error, it.line_error),
             count=it.count + 1,
             done=done,
             power=result.power,
@@ -117,6 +131,11 @@ def search(step: Step) -> Iterate:
     it = jax.lax.while_loop(unfinished, body, first)
     # the last correction costs nothing more
     return replace(it, at=it.trial)
+
+
+def falls(error: Array, last: Array) -> Array:
+    """Ratio of a residual to the last, at most one."""
+    return jnp.minimum(error / jnp.maximum(last, TINY), 1.0)
 
 
 def smoothing(it: Iterate, near: Array) -> Array:
@@ -134,21 +153,22 @@ def smoothing(it: Iterate, near: Array) -> Array:
 
 
 def largest(step: Step, change: Unknowns) -> Array:
-    """Largest motion that a change asks for [m, rad]."""
+    """Maximum motion that a change implies [m, rad]."""
     most = jnp.abs(change.x[: step.size.balances]).max(initial=0.0)
     return most if change.q is None else jnp.maximum(most, jnp.abs(change.q).max())
 
 
 def first_iterate(step: Step) -> Iterate:
-    """The last half step goes on, multipliers stay."""
-    state = step.state
-    x = first_guess(step)
+    """The last half step goes on, multipliers stay, with what that missed in the last step."""
+    state, trend = step.state, step.state.trend
+    x = first_guess(step) + trend.x
     at = Unknowns(x, None, None, None, None, state.contact_rub)
     if step.now.frozen is not None:
         lines = state.lines
         ends, arrays = ends_after(step, x), step.lines.nodes
-        q = with_ends(arrays, 2.0 * lines.q - lines.q_last, ends)
-        at = Unknowns(x, q, lines.mu, lines.nu, lines.rub, state.contact_rub)
+        q = with_ends(arrays, 2.0 * lines.q - lines.q_last + trend.q, ends)
+        mu, nu = lines.mu + trend.mu, lines.nu + trend.nu
+        at = Unknowns(x, q, mu, nu, lines.rub, state.contact_rub)
     terms = jnp.zeros_like(state.work[: state.work.shape[0] - other_terms(step.model)])
     return Iterate(
         at=at,
@@ -157,6 +177,8 @@ def first_iterate(step: Step) -> Iterate:
         trial=at,
         recent=jnp.full(MEMORY, jnp.inf),
         error=jnp.array(jnp.inf),
+        body_error=jnp.array(jnp.inf),
+        line_error=jnp.array(jnp.inf),
         count=jnp.array(0),
         done=jnp.array(False),
         power=terms,
@@ -164,6 +186,25 @@ def first_iterate(step: Step) -> Iterate:
     )
 
 
+def next_trend(step: Step, at: Unknowns) -> Trend:
+    """What the linear guess of this step missed; nothing where motions jump or time stands still.
+
+    After the impact of an inextensible line or of a body on the ground, and where something sticks,
+    what the last guess missed says nothing about the next.
+    """
+    state, size, lines = step.state, step.size, step.state.lines
+    if at.q is None or step.lines.nodes.inextensible or size.contacts or size.ties or size.sticks:
+        return state.trend
+    moves = jnp.where(step.setup.ahead > 0.0, 1.0, 0.0)
+    trend = Trend(
+        x=at.x - first_guess(step),
+        q=at.q - (2.0 * lines.q - lines.q_last),
+        mu=at.mu - lines.mu,
+        nu=at.nu - lines.nu,
+    )
+    return jax.tree.map(lambda x: jax.lax.stop_gradient(moves * x), trend)
+
+
 def other_terms(model: Model) -> int:
-    """Terms of the energy budget that belong to lines, the seabed and prescribed motions."""
+    """Energy terms of lines, the seabed and prescribed motions."""
     return len(solved_terms(model)) + len(model.layout.drives)

@@ -87,7 +87,7 @@ def rescued(
 
 
 def _half_as_long_ago(winch: WinchStepperState | None) -> WinchStepperState | None:
-    """Winches whose last step was half as long."""
+    """Winches as if their last step had half the length."""
     if winch is None:
         return None
     return replace(winch, rest_last=0.5 * (winch.rest + winch.rest_last))
@@ -108,7 +108,7 @@ def _a_step_ago(lines: LineState, before: LineState) -> LineState:
 
 
 def too_short(model: Model, state: StepperState) -> str | None:
-    """Which inextensible line is at the end of its length, as a message; None where none is."""
+    """Message about the first fully extended inextensible line; None if there is none."""
     model = present(model, state)
     lines = lines_of(model)
     if lines is None or lines.arrays is None:
@@ -130,7 +130,7 @@ def too_short(model: Model, state: StepperState) -> str | None:
 
 
 def why(model: Model, state: StepperState) -> str:
-    """What is wrong where a run stopped, as a message."""
+    """Reason for which a run stopped, as a message."""
     short = too_short(model, state)
     if short is not None:
         return short

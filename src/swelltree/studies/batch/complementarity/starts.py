@@ -1,8 +1,8 @@
 """Where the cases of a batch by the two-step scheme begin, found as single runs find it.
 
-Rest in still water, the half step before the first and the first sample depend on the numbers of a
-case, and on its sea only as far as this acts at the start. A sea with a ramp does not: all cases
-with the same numbers begin alike, and one start is found for them.
+Equilibrium in still water, the half step before the first and the first sample depend on the
+numbers of a case, and on its sea only if it acts at the start. A sea with a ramp does not: all
+cases with the same numbers have one start.
 """
 
 from __future__ import annotations
@@ -29,11 +29,9 @@ from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.model.solved import prepared
 from swelltree.multibody.kinematics import Pose
-from swelltree.results.sea import chosen
 from swelltree.spatial.rotations import compact
 from swelltree.studies.batch.cases import BatchCase, CaseMaker, key_of, ramp_of_case
-from swelltree.studies.batch.engine import Plan, budget
-from swelltree.studies.batch.xla import BUDGET, LOOPS
+from swelltree.studies.batch.plan import Plan, sample_of
 from swelltree.studies.seas import realised
 from swelltree.studies.time.complementarity.channels import observe
 from swelltree.studies.time.complementarity.plan import form_of_task
@@ -87,8 +85,6 @@ class CaseStart(NamedTuple):
 
 
 class Stepped(NamedTuple):
-    """Where a case is."""
-
     run: RunState
     code: Array  # `Code`
     t_fail: Array  # s, where it could not be stepped on
@@ -99,6 +95,7 @@ def stepped_from(run: RunState) -> Stepped:
     return Stepped(run, np.array(int(Code.SUCCESS), np.int64), np.array(np.nan))
 
 
+@functools.lru_cache(maxsize=16)
 def chunk_of_steps(form: SchemeOptions, names: tuple[str, ...]) -> Callable[..., Tree]:
     """``run(case_start, none, stepped, marks) -> (stepped, (channels, budget))`` of one case.
 
@@ -150,9 +147,7 @@ def _stored(model: Model, form: SchemeOptions, sample: Sample, names: tuple[str,
     """Channels that are wanted, and those by which a run looks at itself."""
     with compact():
         raw = observe(model, form, sample)
-    if not model.cut_rows:
-        return chosen(model, raw, names), budget(model, raw, "two_step")
-    return chosen(model, raw, names), {name: raw[name] for name in (*BUDGET, *LOOPS)}
+    return sample_of(model, raw, names, "two_step")
 
 
 def axes_of_rows(case_start: CaseStart, none: tuple[()], at: Stepped, marks: Array) -> Axes:
@@ -195,7 +190,6 @@ class Starts:
         self._known: tuple[Any, Beginning] | None = None
 
     def built(self, case: BatchCase) -> tuple[CaseStart, Stepped]:
-        """A case, ready to step."""
         model = prepared(self.maker.in_sea(case)[0])
         key = key_of(case.values), None if begins_still(case) else (case.sea, case.case)
         if self._known is None or self._known[0] != key:
@@ -211,7 +205,6 @@ class Starts:
 
     @property
     def form(self) -> SchemeOptions:
-        """Coordinates and equations of all cases."""
         return form_of_task(self._task(BatchCase(), self.plan.model))
 
     def _task(self, case: BatchCase, model: Model) -> Task:

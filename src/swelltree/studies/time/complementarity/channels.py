@@ -39,12 +39,12 @@ def observer(form: SchemeOptions) -> Program:
 
 
 def _rows(model: Model, samples: Sample) -> dict[tuple[int, ...], int]:
-    """First axes of arrays that are computed in loops: over nodes and segments."""
+    """First axes of arrays computed in loops: over nodes and segments."""
     return {} if samples.lines is None else node_axes(model, samples.lines.report.tension.shape[1:])
 
 
 def observe(model: Model, form: SchemeOptions, sample: Sample) -> dict[str, Array]:
-    """Everything a run reports, at one instant: see `channels_at`."""
+    """All reported quantities at one instant: see `channels_at`."""
     layout, t = model.layout, sample.t
     frames = joint_frames(model, sample.pose)
     coordinate = dof_coordinates(model, frames, sample.angles)

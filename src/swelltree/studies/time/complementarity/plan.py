@@ -44,7 +44,7 @@ class TreeEvents:
     def values(
         self, model: Model, t: Array, q: Array, s: Array, work: Array, internal: InternalState
     ) -> Array:
-        """Values below zero are events that happen now."""
+        """Event functions that have crossed zero in the step."""
         return event_values(model, TREE, t, _phase(model, q, s, work, internal))
 
     def switched(
@@ -67,7 +67,7 @@ def _phase(model: Model, q: Array, s: Array, work: Array, internal: InternalStat
 
 
 def with_events(model: Model, form: SchemeOptions) -> SchemeOptions:
-    """The form with the events of the model, where it has some."""
+    """The form with the events of the model."""
     winds = any(isinstance(e, HasWinches) and e.event_count for e in having(model, HasEvents))
     return replace(form, events=TreeEvents()) if winds else form
 
@@ -78,7 +78,7 @@ OFF = 1e-6  # of a step: so far may an output time be from a whole number of ste
 
 @dataclass(frozen=True)
 class Plan:
-    """How a run is stepped."""
+    """Coordinates and step of a run."""
 
     form: SchemeOptions
     step: float
@@ -86,12 +86,11 @@ class Plan:
 
     @property
     def formulation(self) -> str:
-        """Name of the formulation its coordinates stand for."""
+        """Name of the formulation with these coordinates."""
         return "path_matrix" if self.form.joint_coordinates else "lagrange"
 
 
 def plan(task: Task) -> Plan:
-    """Coordinates and step of a run."""
     check_supported_discontinuities(task.model)
     if locks(task.model) and task.formulation.name == "lagrange":
         raise SwelltreeError(
@@ -121,7 +120,7 @@ def plan(task: Task) -> Plan:
 
 
 def warn_of_pulses(model: Model, times: np.ndarray, step: float) -> None:
-    """Warn where functions of time do what their samples within steps do not show."""
+    """Warn of features of time functions that samples within steps do not resolve."""
     if is_traced(model) or len(times) < 2 or not times[-1] > times[0]:
         return
     at = np.linspace(times[0], times[-1], max(int(SAMPLES * np.ptp(times) / step), 2) + 1)
@@ -137,13 +136,12 @@ def warn_of_pulses(model: Model, times: np.ndarray, step: float) -> None:
 
 
 def sample_times(model: Model) -> list[float]:
-    """Those of sampled controllers [s]."""
+    """Sample times of sampled controllers [s]."""
     known = (controller.sample_time for controller in controllers_of(model))
     return [float(every) for every in known if every is not None]
 
 
 def form_of_task(task: Task) -> SchemeOptions:
-    """Coordinates and equations of a run."""
     return replace(
         with_events(task.model, form_of(task.model, task.formulation.name)),
         interior_point=task.solver == "interior_point",
@@ -153,7 +151,7 @@ def form_of_task(task: Task) -> SchemeOptions:
 
 
 def check_supported_discontinuities(model: Model) -> None:
-    """Forces that switch at events, or remember by convolution, do not fit a fixed step."""
+    """Reject forces with events or convolution memory, which fixed steps do not support."""
     memory = radiation_memory(model)
     if memory is not None and memory.fitted is None:
         raise SwelltreeError(
@@ -181,7 +179,7 @@ def check_supported_discontinuities(model: Model) -> None:
 def output_channels(
     names: tuple[str, ...],
 ) -> Callable[[Model, SchemeOptions, Sample], dict[str, Array]] | None:
-    """Function that gives the channels whose extremes are kept; None where there are none."""
+    """Function of the channels whose extremes are recorded; None without any."""
 
     def stored(model: Model, form: SchemeOptions, sample: Sample) -> dict[str, Array]:
         return chosen(model, observe(model, form, sample), names)

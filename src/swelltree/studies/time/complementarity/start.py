@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 def in_words(before: np.ndarray, names: tuple[str, ...]) -> str:
-    """What was out of balance as described, in words; nothing where nothing can move."""
+    """Text of the initial imbalance; empty where nothing can move."""
     if not before.size:
         return ""
     k = int(np.abs(before).argmax())
@@ -81,7 +81,7 @@ LONGEST, SHORTEST = 0.1, 1e-3  # s
 
 
 def default_step(model: Model, waves: RealisedSea | None) -> float:
-    """A step that follows the waves and the motion of the bodies in them [s]."""
+    """Step that resolves the waves and the motion of the bodies [s]."""
     step = LONGEST
     if isinstance(waves, StreamWave):
         step = min(step, 2.0 * np.pi / float(waves.omega) / PER_PERIOD)
@@ -103,7 +103,7 @@ def default_step(model: Model, waves: RealisedSea | None) -> float:
 def derivatives_at(
     model: Model, wrenches: Wrenches = wrenches_one_by_one
 ) -> Callable[[StepperState], tuple[np.ndarray, np.ndarray]]:
-    """Function of a state: stiffness and damping there of forces that keep them for a run."""
+    """Function of a state: stiffness and damping that are constant during a run."""
     start, steady = internal_at_rest(model), without_turning(model)
 
     def derivatives(state: StepperState) -> tuple[np.ndarray, np.ndarray]:
@@ -142,7 +142,7 @@ def to_rest(
     hold: bool = False,
     wrenches: Wrenches = wrenches_one_by_one,
 ) -> Rest:
-    """Bodies, lines and junctions at rest in still water with its current and wind."""
+    """Equilibrium of bodies, lines and junctions in still water with current and wind."""
     form = replace(form, interior_point=False)
     step = single_step(form, width)
     still = without_waves(model)
@@ -175,12 +175,12 @@ def to_rest(
 
 
 def _came(rest: Rest) -> bool:
-    """Did all come to rest, but for what is not worth a word?"""
+    """Whether everything is at rest, within a tolerance."""
     return bool(rest.sample.solved) and bool(rest.moved < UNTOLD)
 
 
 def _mover(model: Model, rest: Rest) -> str:
-    """What moves most, by name."""
+    """Name of the item that moves most."""
     kind, number = rest.mover
     names = {"body": model.layout.bodies}
     lines = lines_of(model)
@@ -190,7 +190,7 @@ def _mover(model: Model, rest: Rest) -> str:
 
 
 def _cause(model: Model, form: SchemeOptions, rest: Rest, hold: bool) -> str:
-    """Why nothing came to rest: a line at its end, or what is furthest from its balance."""
+    """Reason for no equilibrium: a fully extended line, or the largest imbalance."""
     short = too_short(model, rest.state)
     if short is not None:
         return f"{short[0].upper()}{short[1:]} "
@@ -263,7 +263,7 @@ def straight_lines(model: Model, state: StepperState) -> Tree:
 
 
 def _carried(model: Model, moving: StepperState, lines: LineState, h: float) -> LineState:
-    """Lines at rest but for ends that are on moving bodies."""
+    """Lines at rest apart from ends on moving bodies."""
     described = required_lines(model)
     if described.arrays is None:
         return lines

@@ -33,7 +33,12 @@ from swelltree.integrate.complementarity.start import (
     set_up,
     wrenches_one_by_one,
 )
-from swelltree.integrate.complementarity.state import SchemeOptions, StepperState, sentences
+from swelltree.integrate.complementarity.state import (
+    SchemeOptions,
+    StepConstants,
+    StepperState,
+    sentences,
+)
 from swelltree.integrate.complementarity.step import sampled
 from swelltree.integrate.extremes import as_channels, known_now
 from swelltree.integrate.solution import Code, describe
@@ -73,7 +78,7 @@ def law_without_number(model: Model, last: StepperState, step: float) -> str:
 
 
 def _moments(model: Model, last: StepperState, step: float) -> Iterator[Instant]:
-    """The last good state and where the bodies were going from there, the nearest first."""
+    """The last good state and extrapolated states, the nearest first."""
     v, p, R = (np.asarray(x) for x in (last.v_minus, last.pose.p, last.pose.R))
     internal = InternalState(last.chi, last.elements)
     for h in (0.0, *np.geomspace(1e-3 * step, FARTHEST * step, PROBES)):
@@ -101,7 +106,7 @@ class TwoStepState(NamedTuple):
 
 @dataclass(frozen=True)
 class TwoStepStepper(Stepper):
-    """The two-step scheme, with steps of equal length."""
+    """Two-step scheme with constant steps."""
 
     task: Task
     plan: Plan
@@ -110,17 +115,16 @@ class TwoStepStepper(Stepper):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Model, solver, plan and engine."""
         numbers = self.task.model, self.task.solver, self.plan, self.task.extremes
         return *numbers, switched_off()
 
     @property
     def coordinates(self) -> str:
-        """What its states are made of, in words."""
+        """Layout of its states in words."""
         return f"the two-step scheme with formulation '{self.plan.formulation}'"
 
     def start(self) -> TwoStepState:
-        """The state at the end of another run, or before the first step."""
+        """State at the end of another run, or initial state."""
         task, form = self.task, self.plan.form
         if task.goes_on:
             now, derivatives = self._continued()
@@ -140,7 +144,7 @@ class TwoStepStepper(Stepper):
         return _state_at(run_state(task.model, form, state), derivatives, specified)
 
     def _continued(self) -> tuple[RunState, tuple[Array, Array]]:
-        """Where another run ended, and the derivatives its constants were made from."""
+        """Final state of another run, and the derivatives behind its constants."""
         task, form = self.task, self.plan.form
         none = np.zeros((6 * task.model.layout.n_bodies,) * 2)
         blank = run_state(task.model, replace(form, stored=None), at_rest(task.model, form))
@@ -155,13 +159,30 @@ class TwoStepStepper(Stepper):
 
     @functools.cached_property
     def stepped_model(self) -> Model:
-        """The model as steps see it: means over them stand for loads in time."""
+        """The model with step means in place of loads in time."""
         return with_step_means(self.task.model, self.plan.step)
 
+    def constants(self, derivatives: tuple[Array, Array]) -> StepConstants:
+        """Constants of the steps; those of the last chunk serve where its derivatives do."""
+        last = self._last_constants
+        if not last or not all(map(np.array_equal, last[0], derivatives)):
+            setup = set_up(self.task.model, self.plan.form, self.plan.step, derivatives)
+            last[:] = derivatives, setup
+        return last[1]
+
+    @functools.cached_property
+    def _room(self) -> Sample:
+        model, form = self.stepped_model, self.plan.form
+        return empty_samples(model, form, at_rest(model, form), self.width)
+
+    @functools.cached_property
+    def _last_constants(self) -> list[Tree]:
+        return []
+
     def advance(self, state: TwoStepState, times: np.ndarray) -> tuple[TwoStepState, Sample]:
-        """Steps up to the first sample of the next chunk, or just beyond the last of all."""
+        """Step to the first sample of the next chunk, or just beyond the last."""
         model, form, marks = self.stepped_model, self.plan.form, self.plan.marks
-        setup = set_up(self.task.model, form, self.plan.step, state.derivatives)
+        setup = self.constants(state.derivatives)
         first = int(state.n_outputs)
         requested = min(self.width, len(marks) - first)
         # the last chunk ends with the step that leaves the last sample
@@ -170,7 +191,7 @@ class TwoStepStepper(Stepper):
         here = np.full(self.width, FAR)
         here[:requested] = marks[first : first + requested]
         now = end = state.run_state
-        samples = empty_samples(model, form, now.state, self.width)
+        samples = self._room
         code, t_fail, helped = Code.SUCCESS, np.nan, int(state.n_rescued)
         run = compiled_run(form)
         while stops:
@@ -205,7 +226,7 @@ class TwoStepStepper(Stepper):
     def continue_from(
         self, task: Task, state: TwoStepState, times: np.ndarray
     ) -> tuple[TwoStepStepper, TwoStepState]:
-        """The state at the last sample, which is left again: all since then counts anew."""
+        """State at the last sample, from which statistics start anew."""
         task = replace(task, times=times, begin=float(times[0]))
         steps = (times - times[0]) / self.plan.step
         if np.abs(steps - np.round(steps)).max() > OFF:
@@ -223,7 +244,7 @@ class TwoStepStepper(Stepper):
     def _eased(
         self, now: RunState, samples: Sample, marks: np.ndarray, derivatives: tuple[Array, Array]
     ) -> tuple[RunState, Sample] | None:
-        """The run after the step that failed, taken in another way; None where none leads on."""
+        """Continue after a failed step by other means; None if none succeeds."""
         model, form, h = self.stepped_model, self.plan.form, self.plan.step
         single = single_step(form, self.width)
         saved = rescued(single, model, form, h, now.state, derivatives, self.width)
@@ -237,7 +258,6 @@ class TwoStepStepper(Stepper):
         return mapped(np.asarray, later), samples
 
     def engine(self, times: np.ndarray) -> str:
-        """Native code, or XLA and the reason."""
         model, form = self.task.model, self.plan.form
         state = at_rest(model, form)
         none = np.zeros((6 * model.layout.n_bodies,) * 2)
@@ -248,7 +268,7 @@ class TwoStepStepper(Stepper):
         return compiled_run(form).engine(self.stepped_model, setup, now, samples, marks)
 
     def blank(self, count: int) -> Sample:
-        """Samples of bodies where they are described."""
+        """Samples with bodies at their described poses."""
         model, form = self.task.model, self.plan.form
         state = at_rest(model, form)
         samples = empty_samples(model, form, state, count)
@@ -256,7 +276,7 @@ class TwoStepStepper(Stepper):
         return replace(samples, pose=pose)
 
     def observe(self, times: np.ndarray, samples: Sample) -> dict[str, Array]:
-        """Every channel, with the extremes that were kept."""
+        """All channels, including recorded extremes."""
         with where_solved(self.task.model):
             return observer(self.plan.form)(self.task.model, samples)
 
@@ -266,7 +286,7 @@ class TwoStepStepper(Stepper):
         return (end, state.derivatives), float(state.end.state.t)
 
     def failure(self, state: TwoStepState, code: Code) -> tuple[Code, str]:
-        """Which loop, line or body, when and why."""
+        """The failing loop, line or body, with time and reason."""
         if code is not Code.NO_PROGRESS:
             return code, describe(code, float(state.t))
         model, last = self.task.model, state.run_state.state
@@ -278,7 +298,6 @@ class TwoStepStepper(Stepper):
         return code, when + (loop or law or why(model, last))
 
     def about(self, state: TwoStepState) -> NamedValues:
-        """Solver, step and counts."""
         run, log = state.run_state, state.run_state.state.log
         attrs = {
             "formulation": self.plan.formulation,
@@ -316,7 +335,7 @@ def _state_at(
 
 
 def _alone(model: Model, form: SchemeOptions, samples: Sample) -> Sample:
-    """Samples whose first one has nothing before it: its extremes are its own values."""
+    """Samples without preceding steps: extremes are their own values."""
     if form.stored is None:
         return samples
     first = mapped(lambda x: x[0], samples)
@@ -333,7 +352,6 @@ def _cached_program(form: SchemeOptions) -> Program:
 
 
 def _written(rows: Array, row: Array, k: int) -> np.ndarray:
-    """Rows with one replaced."""
     rows = np.array(rows)
     rows[k] = row
     return rows

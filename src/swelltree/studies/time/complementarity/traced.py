@@ -122,7 +122,7 @@ def gathered(samples: Sample, marks: np.ndarray) -> Sample:
 
 
 def derivatives(model: Model, state: StepperState) -> tuple[Array, Array]:
-    """Stiffness and damping of forces that keep them for a run, by differentiation."""
+    """Stiffness and damping that are constant during a run, by differentiation."""
     internal, steady = internal_at_rest(model), apart(without_turning(model))
     N = model.layout.n_bodies
 

@@ -26,20 +26,20 @@ from swelltree.results.sea import labels_of
 
 @dataclass(frozen=True)
 class Commands:
-    """What is held since a time, and what was before."""
+    """Held values since a time, and the previous ones."""
 
     now: dict[str, Array]  # floats, or traced
     before: dict[str, Array]
     since: Array = 0.0
 
     def then(self, values: dict[str, float], t: float) -> Commands:
-        """The same with other values from a time on; itself where none is another."""
+        """Commands with other values from a time on."""
         new = self.now | values
         return self if new == self.now else Commands(new, self.now, t)
 
 
 def elements(model: Model) -> tuple[str, ...]:
-    """Names of the elements on strokes whose force can be held."""
+    """Names of stroke elements that accept commands."""
     forces = stroke_forces(model)
     numbers = range(len(forces.names))
     switching = [forces.law_of(i)[0].events > 0 for i in numbers]
@@ -49,18 +49,18 @@ def elements(model: Model) -> tuple[str, ...]:
 
 
 def winches(model: Model) -> tuple[str, ...]:
-    """Names of the winches whose speed can be held."""
+    """Names of winches that accept commands."""
     return tuple(name for part in all_winches(model) for name in part.names)
 
 
 def no_commands(model: Model) -> Commands:
-    """All that can be held, at zero."""
+    """All commands at zero."""
     zero = dict.fromkeys((*elements(model), *winches(model)), 0.0)
     return Commands(zero, zero)
 
 
 def with_commands(model: Model, values: Commands) -> Model:
-    """The model with these values held."""
+    """The model with held commands."""
 
     def hold(name: str, signal: Tree) -> ZeroOrderHold:
         signal_before = signal.signal if isinstance(signal, ZeroOrderHold) else signal
@@ -133,7 +133,7 @@ def _number(name: str, value: object) -> float:
 
 
 def _check_speed(model: Model, name: str, speed: float, step: float | None) -> None:
-    """Refuse what a winch cannot do, or segments cannot carry in a step."""
+    """Reject speeds beyond the winch's limit, or beyond one segment per step."""
     for part in all_winches(model):
         if name in part.names:
             limit = float(part.max_speed[part.names.index(name)])
@@ -187,7 +187,7 @@ class Vocabulary:
         return float(values) if values.ndim == 0 else values.copy()
 
     def single(self) -> Iterator[str]:
-        """Names of all channels that are one number, where their dimensions have labels."""
+        """Names of all scalar channels with labelled dimensions."""
         for name, dims in self.dims.items():
             if all(dim in self.labels for dim in dims):
                 for chosen in itertools.product(*(self.labels[dim] for dim in dims)):

@@ -136,20 +136,16 @@ class Row:
 
     @property
     def carry(self) -> Carry:
-        """The state."""
         return self.steps.tree.unflatten([self._array(x) for x in self.steps.carry_places])
 
     @property
     def sample(self) -> Phase:
-        """The state as one sample."""
         return mapped(lambda x: x[None], self.carry.y)
 
     def channels(self) -> dict[str, np.ndarray]:
-        """Raw channels, one row each."""
         return {name: self._array(x)[None] for name, x in self.steps.channel_places.items()}
 
     def named(self) -> dict[str, np.ndarray]:
-        """Channels as in results."""
         return {name: self._array(x) for name, x in self.steps.result_places.items()}
 
     def value(

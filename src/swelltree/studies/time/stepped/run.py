@@ -123,7 +123,6 @@ class Saved:
 
     @property
     def tree(self) -> Tree:
-        """The state as a tree."""
         return self.state.carry if isinstance(self.state, Row) else self.state
 
     def __repr__(self) -> str:
@@ -247,18 +246,18 @@ class SteppedRun:
 
     @property
     def step_multiple(self) -> float | None:
-        """What every step must be a multiple of [s]; None: any step will do."""
+        """Common factor of all steps [s]; None: any step."""
         task = self._now.task
         return task.stepping.step if task.solver in TWO_STEP else None
 
     @property
     def model(self) -> Model:
-        """With the numbers of now, in still water."""
+        """The model with the present parameters, in still water."""
         return self._now.model
 
     @property
     def sea(self) -> AnySea | None:
-        """As described, with the numbers of now; None: still water."""
+        """The described sea with the present parameters; None: still water."""
         return self._now.sea
 
     @property
@@ -323,7 +322,7 @@ class SteppedRun:
         self._now = Saved(self, model, sea, task, stepper, state, held, held, samples)
 
     def _here(self) -> tuple[Tree, np.ndarray]:
-        """State and time now, to go on from."""
+        """Present state and time, for continuation."""
         return self._now.tree, np.array([self.time])
 
     # --- looking ---------------------------------------------------------------------------
@@ -342,7 +341,6 @@ class SteppedRun:
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """Names of all variables, as in results."""
         return tuple(sorted(self._words.dims))
 
     @property
@@ -361,7 +359,7 @@ class SteppedRun:
         return vocabulary(last.task.model, last.channels(), more)
 
     def result(self) -> xr.Dataset:
-        """The dataset of what was stepped, as `simulate` gives it."""
+        """Dataset of the steps so far, as from `simulate`."""
         now = self._now
         # where simulate(start=...) goes on, nothing is held any more
         free = replace(now.task, model=with_commands(now.task.model, no_commands(now.model)))
@@ -376,11 +374,11 @@ class SteppedRun:
 
     # --- saving ----------------------------------------------------------------------------
     def save(self) -> Saved:
-        """All of the run as it is now."""
+        """Complete state of the run."""
         return replace(self._now, owner=self)
 
     def restore(self, saved: object) -> None:
-        """Back to where `save` was called: from there every step is the same, bit for bit."""
+        """Restore a state of `save`; later steps are bitwise identical."""
         if not isinstance(saved, Saved):
             raise SwelltreeError(f"restore: {shown(saved)} is not from save(). Give what it gave.")
         if saved.owner is not self:
@@ -393,7 +391,7 @@ class SteppedRun:
 
 @dataclass(frozen=True)
 class _ByHand:
-    """What was stepped, as a run (`result.Run`)."""
+    """The steps so far as a run (`result.Run`)."""
 
     stepper: Stepper
     state: Tree
@@ -423,12 +421,12 @@ def _sampled(stepper: Stepper, state: Carry, times: np.ndarray) -> tuple[Tree, T
 
 
 def _near(model: Model, task: Task) -> Mapping[str, float] | np.ndarray:
-    """Joint coordinates that those of the first sample are near to."""
+    """Joint coordinates for the choice of turns at the first sample."""
     return task.start.joint_coordinate.values[-1] if task.goes_on else specified_coordinates(model)
 
 
 def _datum(task: Task, stepper: Stepper, sample: Tree) -> tuple[Pose, str]:
-    """From which displacements count: the equilibrium, where the run begins at one."""
+    """Datum of displacements: the equilibrium, if the run starts there."""
     time = float(task.times[-1])
     if task.goes_on or not starts_at_equilibrium(task.model, task.start):
         return task.datum_at(time, task.model.datum)

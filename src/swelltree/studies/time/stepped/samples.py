@@ -67,7 +67,7 @@ def energy(raw: dict[str, np.ndarray]) -> float:
 
 
 def balance(sample: Sample) -> float:
-    """Energy less the work done and what changed numbers have brought [J]."""
+    """Energy less work and the energy of parameter changes [J]."""
     raw = sample.channels()
     return energy(raw) - float(raw["work"].sum()) - sample.changes
 
@@ -96,13 +96,11 @@ class Samples:
 
     @property
     def stored(self) -> list[Sample]:
-        """In time."""
         begin = 0 if self.keep is None else max(0, self.count - self.keep)
         return self.taken[begin : self.count]
 
     @property
     def last(self) -> Sample:
-        """The sample of now."""
         return self.taken[self.count - 1]
 
     @property
@@ -111,7 +109,7 @@ class Samples:
         return np.array([sample.time for sample in self.stored])
 
     def then(self, time: float, values: Phase | Row, task: Task, stepper: Stepper) -> Samples:
-        """With one more."""
+        """Samples with one more."""
         new = Sample(time, values, stepper, task, self.changes)
         taken = self.taken
         crowded = self.keep is not None and len(taken) > 2 * self.keep
@@ -147,7 +145,7 @@ class Samples:
         return replace(self, changes=self.changes + brought)
 
     def named(self) -> dict[str, np.ndarray]:
-        """All channels of now by their names in results."""
+        """All present channels by their names in results."""
         last = self.last
         if last.named:
             return last.named
@@ -167,14 +165,14 @@ class Samples:
         return last.named
 
     def channels(self) -> dict[str, np.ndarray]:
-        """Raw channels of all that are kept, time first."""
+        """Raw channels of all stored samples, time first."""
         stored = self.stored
         raw = gathered((sample.channels() for sample in stored), len(stored))
         changes = np.array([sample.changes for sample in stored])
         return raw | ({CHANGES: changes} if changes.any() else {})
 
     def over_time(self) -> dict[str, np.ndarray]:
-        """What follows from sample to sample, or from seas that were changed, time first."""
+        """Channels that depend on previous samples or on changed seas, time first."""
         self._follow()
         stored, rows = self.stored, {}
         if stored[0].joints is not None:
@@ -184,7 +182,7 @@ class Samples:
         return rows
 
     def _follow(self) -> None:
-        """Joint coordinates of all samples up to now, each near to those before."""
+        """Joint coordinates of all samples, with continuous turns."""
         mine = self.taken[: self.count]
         if not mine or "coordinate" not in mine[-1].channels():
             return
@@ -199,7 +197,7 @@ class Samples:
 
 @contextlib.contextmanager
 def observing(stepper: Stepper) -> Iterator[None]:
-    """The observation of one sample compiles beside what is done here."""
+    """Observation of one sample, compiled in the background."""
     blank = stepper.blank(1)
     warm = threading.Thread(target=stepper.observe, args=(np.full(1, np.nan), blank))
     warm.start()

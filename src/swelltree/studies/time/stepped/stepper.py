@@ -104,7 +104,7 @@ def stepper(
 def _end(
     model: Model, sea: AnySea | None, case: int | str, begin: float, duration: float | None
 ) -> float:
-    """Last time that can be stepped to [s]."""
+    """Last time that can be reached [s]."""
     if duration is None:
         waves = None if sea is None else realised(model, sea, case)
         if isinstance(waves, GridWaves):
@@ -137,6 +137,6 @@ def _fixed_step(task: Task, until: float) -> float | None:
 
 
 def _part_of_a_tenth(longest: float) -> float:
-    """The longest of 0.1, 0.05, 0.02, 0.01 ... s that is not longer."""
+    """The longest of 0.1, 0.05, 0.02, 0.01 ... s up to a limit."""
     parts = (base * 10**power for power in range(9) for base in (1, 2, 5))
     return next(TENTHS / n for n in parts if TENTHS / n <= longest * (1.0 + 1e-9))

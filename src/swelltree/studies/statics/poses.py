@@ -1,20 +1,31 @@
-"""Bodies brought to where they are described, from where a run starts."""
+"""Where the bodies of a state are, and the state with bodies where they are described."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
 
-from swelltree.jit import Array
+from swelltree.jit import Array, jnp, point_program
 from swelltree.model.model import Model
 from swelltree.multibody.formulations.base import Formulation, State
 from swelltree.multibody.kinematics import Pose
 from swelltree.spatial.rotations import rotation_vector
-from swelltree.studies.statics.placed import placed
 
 STEPS = 20
 NEAR = 1e-9  # m, rad
+
+
+@functools.lru_cache(maxsize=32)
+def placed(how: Formulation) -> Callable[[Model, State], tuple[Pose, Array]]:
+    """Program for the poses of a state at time zero, and the velocity transformation there."""
+
+    def place(model: Model, state: State) -> tuple[Pose, Array]:
+        kin = how.kinematics(model, jnp.zeros(()), state)
+        return kin.motion.pose, kin.P
+
+    return point_program(place)
 
 
 def as_described(
