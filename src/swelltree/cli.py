@@ -112,7 +112,7 @@ def _say(*items: RenderableType) -> None:
 def _compiled(loaded: Case, case: Path) -> Model:
     """The model of a case, with the code beside it."""
     from swelltree.compiler.case import compile_case
-    from swelltree.describe.casefile.user_code import use_adjacent_code
+    from swelltree.describe.casefile.case import use_adjacent_code
 
     use_adjacent_code(loaded, case)
     return compile_case(loaded)
@@ -251,7 +251,7 @@ def run(
 ) -> None:
     """Run the studies of a case; each result is written as netCDF."""
     from swelltree.describe import load
-    from swelltree.describe.files.paths import file_stems
+    from swelltree.describe.files.atomic import file_stems
     from swelltree.results.files import (
         make_folder,
         place_of,

@@ -8,7 +8,7 @@ import pytest
 import swelltree as sw
 from made_result import HOSTILE, made_run, made_system, made_water
 from swelltree.describe.bodies.hull_panels import hull_panels
-from swelltree.describe.bodies.panels import Panels
+from swelltree.describe.bodies.meshes import Panels
 from swelltree.describe.drawing import (
     MOST_FACES,
     box,

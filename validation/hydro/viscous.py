@@ -40,7 +40,7 @@ from swelltree.waves.sea import RealisedSea, realise
 from validation.table import Check, case
 
 if TYPE_CHECKING:
-    from swelltree.describe.environment.currents import Current
+    from swelltree.describe.environment.water import Current
 
 
 RHO, G = 1000.0, 9.81

@@ -28,7 +28,7 @@ from swelltree.campaigns.store import DriverLock, Store, campaign_key
 from swelltree.campaigns.vary import Vary
 from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
-from swelltree.describe.files.paths import user_path
+from swelltree.describe.files.atomic import user_path
 from swelltree.describe.options import (
     DEVICES,
     PRECISIONS,

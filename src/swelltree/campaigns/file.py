@@ -8,13 +8,12 @@ from typing import Unpack
 from swelltree.campaigns.campaign import Campaign
 from swelltree.campaigns.file_keys import CampaignTable
 from swelltree.campaigns.vary import VARY_TYPES, Vary
-from swelltree.describe.casefile.schema import class_schema
+from swelltree.describe.casefile.case import use_adjacent_code
 from swelltree.describe.casefile.studies import SimulateStudy
-from swelltree.describe.casefile.toml import line_of, parse_toml, read_toml_file
-from swelltree.describe.casefile.user_code import use_adjacent_code
+from swelltree.describe.casefile.toml import class_schema, line_of, parse_toml, read_toml_file
 from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
-from swelltree.describe.files.paths import user_path
+from swelltree.describe.files.atomic import user_path
 from swelltree.describe.options import CampaignOptions, options_of
 from swelltree.describe.values import NamedValues
 from swelltree.jit import Tree

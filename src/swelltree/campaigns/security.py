@@ -13,8 +13,7 @@ import stat
 from pathlib import Path
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.files.atomic import unwritable
-from swelltree.describe.files.paths import user_path
+from swelltree.describe.files.atomic import unwritable, user_path
 from swelltree.jit import Tree
 
 ROLES = ("client", "scheduler", "worker")

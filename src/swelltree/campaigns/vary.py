@@ -11,8 +11,7 @@ import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.errors import shown
-from swelltree.describe.read_as import Converted
-from swelltree.describe.spec import Description, description
+from swelltree.describe.spec import Converted, Description, description
 from swelltree.describe.values import (
     Count,
     Name,

@@ -4,7 +4,6 @@ No JAX here, so describing and checking a system is quick.
 """
 
 from swelltree.describe.bodies.body import WORLD, Body, Point
-from swelltree.describe.bodies.denavit_hartenberg import DhRow, dh_chain
 from swelltree.describe.bodies.hulls import (
     Axisymmetric,
     Box,
@@ -24,22 +23,13 @@ from swelltree.describe.casefile.limits import ChannelLimit
 from swelltree.describe.casefile.studies import (
     EquilibriumStudy,
     ModesStudy,
+    OperabilityStudy,
     OptimalControlStudy,
     RaoStudy,
     ResponseStudy,
     SimulateStudy,
     SteadyStateStudy,
     Study,
-)
-from swelltree.describe.casefile.study_operability import OperabilityStudy
-from swelltree.describe.environment.currents import (
-    Current,
-    CurrentGrid,
-    CurrentTable,
-    FlowField,
-    PowerLawCurrent,
-    UniformCurrent,
-    Wind,
 )
 from swelltree.describe.environment.hydro import HydroSpec, OmegaRange, RadiationFit
 from swelltree.describe.environment.seas import (
@@ -65,26 +55,35 @@ from swelltree.describe.environment.spectra import (
     SpectrumTable,
     WhiteNoise,
 )
-from swelltree.describe.environment.water import Water
+from swelltree.describe.environment.water import (
+    Current,
+    CurrentGrid,
+    CurrentTable,
+    FlowField,
+    PowerLawCurrent,
+    UniformCurrent,
+    Water,
+    Wind,
+)
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning, suggest
-from swelltree.describe.forces.body_contacts import BodyContact
 from swelltree.describe.forces.controllers import (
     Controller,
     DistanceSensor,
     Measure,
+    OwnEffect,
     PointSensor,
     Sensor,
     parse_measure,
 )
 from swelltree.describe.forces.elements import (
     AppliedForce,
+    BodyContact,
     Bushing,
     Force,
     JointForce,
     SpringDamper,
 )
 from swelltree.describe.forces.immersion import Immersion
-from swelltree.describe.forces.own_effects import OwnEffect
 from swelltree.describe.forces.signals import Harmonic, Polynomial, Signal, Table, resolve
 from swelltree.describe.forces.viscous import (
     BodyDrag,
@@ -99,6 +98,7 @@ from swelltree.describe.joints.kinds import (
     Ball,
     CableElement,
     Cylindrical,
+    DhRow,
     Distance,
     Free,
     Hinge,
@@ -111,6 +111,7 @@ from swelltree.describe.joints.kinds import (
     SubsetJoint,
     Universal,
     Weld,
+    dh_chain,
 )
 from swelltree.describe.mooring.line import (
     Junction,
@@ -135,20 +136,18 @@ from swelltree.describe.mooring.rods import Rod
 from swelltree.describe.mooring.seabed import DepthGrid, Seabed, SeabedContact
 from swelltree.describe.mooring.winches import ConstantTension, HeaveCompensation, Winch
 from swelltree.describe.options import FORMULATIONS, SOLVERS
-from swelltree.describe.pto.base import Pto
-from swelltree.describe.pto.devices import (
-    ConstantPressurePto,
-    DirectDrivePto,
-    HydraulicPto,
-    MechanicalRectifierPto,
-)
 from swelltree.describe.pto.kinds import (
+    ConstantPressurePto,
     CoulombPto,
     DeclutchingPto,
+    DirectDrivePto,
     EndStops,
+    HydraulicPto,
     LatchingPto,
     LinearPto,
+    MechanicalRectifierPto,
     OwnLaw,
+    Pto,
 )
 from swelltree.describe.system import System
 from swelltree.describe.topology import Topology, find_topology

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from swelltree.describe.forces.body_contacts import SHAPES, BodyContact
+from swelltree.describe.forces.elements import SHAPES, BodyContact
 from swelltree.jit import Array, known, namespace, pytree
 from swelltree.model.capabilities import HasParameters, Impulsive, Reports, StoresElastically
 from swelltree.model.effect import Coordinate, Instant, Loads

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from swelltree.describe.forces.elements import Bushing
-from swelltree.describe.matrix6 import dense
+from swelltree.describe.values import dense
 from swelltree.jit import Array, namespace, pytree
 from swelltree.model.capabilities import HasNonlinearity, HasParameters, Reports, StoresElastically
 from swelltree.model.effect import Coordinate, Instant, Loads

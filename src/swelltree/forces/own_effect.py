@@ -22,7 +22,7 @@ import numpy as np
 
 from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError, listed, suggest
-from swelltree.describe.forces.own_effects import OwnEffect, field_values
+from swelltree.describe.forces.controllers import OwnEffect, field_values
 from swelltree.describe.forces.signals import resolve
 from swelltree.jit import Array, Tree, namespace, pytree
 from swelltree.model.capabilities import (

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.describe.environment import currents
-from swelltree.describe.environment.currents import Current
-from swelltree.describe.environment.water import Water
+from swelltree.describe.environment import water as described
+from swelltree.describe.environment.water import Current, Water
 from swelltree.describe.forces.signals import resolve
 from swelltree.jit import Array, Numbers, namespace, pytree
 
@@ -169,29 +168,29 @@ def compile_current(
     match current:
         case None:
             return None
-        case currents.UniformCurrent():
+        case described.UniformCurrent():
             return Profile(np.array([-1.0, 0.0]), _towards([current.speed] * 2, current.beta))
-        case currents.PowerLawCurrent():
+        case described.PowerLawCurrent():
             depth = water.depth if current.depth is None else current.depth
             top = _towards(current.speed, current.beta)
             return PowerLaw(top, np.array(current.exponent), np.array(float(depth)))
-        case currents.CurrentTable() if isinstance(current.beta, tuple):
+        case described.CurrentTable() if isinstance(current.beta, tuple):
             z, speed = -np.array(current.depth)[::-1], np.array(current.speed)[::-1]
             # from one direction to the next the shorter way round
             return Turning(z, speed, np.unwrap(np.array(current.beta)[::-1]))
-        case currents.CurrentTable():
+        case described.CurrentTable():
             velocity = _towards(current.speed, current.beta)
             return Profile(-np.array(current.depth)[::-1], velocity[::-1])
-        case currents.CurrentGrid():
+        case described.CurrentGrid():
             time, x, y, z = map(np.array, (current.time, current.x, current.y, current.z))
             return Grid(time, x, y, z, current.velocity)
-        case currents.FlowField():
+        case described.FlowField():
             return Field(resolve(current.function))
         case _:
             raise current.fail("has no compiled form. Give UniformCurrent(speed=...) or another.")
 
 
-def compile_wind(wind: currents.Wind | None) -> Wind | None:
+def compile_wind(wind: described.Wind | None) -> Wind | None:
     if wind is None:
         return None
     numbers = (wind.reference_height, wind.exponent, wind.rho)

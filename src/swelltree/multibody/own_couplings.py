@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar, dataclass_transform
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.forces.own_effects import number_values
+from swelltree.describe.forces.controllers import number_values
 from swelltree.describe.forces.signals import resolve
 from swelltree.jit import Array, Tree, pytree
 

@@ -5,10 +5,9 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.describe.casefile.schema import SchemaOf, class_schema
+from swelltree.describe.casefile.toml import SchemaOf, class_schema
 from swelltree.describe.errors import SwelltreeError, shown
-from swelltree.describe.read_as import Converted
-from swelltree.describe.spec import Description, description
+from swelltree.describe.spec import Converted, Description, description
 from swelltree.describe.values import Name, one_of
 
 # those of `swelltree.statistics`, and the maximum absolute value

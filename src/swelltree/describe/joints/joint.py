@@ -12,8 +12,9 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.describe.bodies.body import Point, PointLike
-from swelltree.describe.bodies.frames import (
+from swelltree.describe.bodies.body import (
+    Point,
+    PointLike,
     euler_deg_matrix,
     nearest_axis,
     nearest_rotation,
@@ -21,8 +22,7 @@ from swelltree.describe.bodies.frames import (
 )
 from swelltree.describe.errors import listed, suggest, warn_user
 from swelltree.describe.forces.signals import SIGNAL_SCHEMA, SignalForm, Table, as_signal
-from swelltree.describe.read_as import Converted
-from swelltree.describe.spec import Description, description, plain
+from swelltree.describe.spec import Converted, Description, description, plain
 from swelltree.describe.values import (
     AXES,
     DOFS,

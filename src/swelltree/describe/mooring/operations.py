@@ -11,9 +11,8 @@ from pydantic import WithJsonSchema
 
 from swelltree.describe.bodies.body import Point
 from swelltree.describe.mooring.winches import LineName
-from swelltree.describe.pto.base import MaybePoint
-from swelltree.describe.read_as import Converted
-from swelltree.describe.spec import Description, description, parts_of
+from swelltree.describe.pto.kinds import MaybePoint
+from swelltree.describe.spec import Converted, Description, description, parts_of
 from swelltree.describe.values import Name, Number, one_of
 
 ACTIONS = ("hold", "brake", "pay_out", "haul_in", "couple", "release")

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from swelltree.integrate.problem import LinearBlock, Options, Problem, start
+from swelltree.integrate.problem import Code, LinearBlock, Options, Problem, start
 from swelltree.integrate.runge_kutta import control
 from swelltree.integrate.runge_kutta.explicit import RK4, SAME
-from swelltree.integrate.solution import Code
 from swelltree.jit import Array, Tree, jax, jnp
 from swelltree.spatial.linear_steps import ExactStages, Ports
 from swelltree.spatial.rotations import apply

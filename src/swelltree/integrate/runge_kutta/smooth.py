@@ -21,10 +21,9 @@ from swelltree.integrate.extremes import (
     nothing_known,
     with_step,
 )
-from swelltree.integrate.problem import Carry, Options, Problem, start
+from swelltree.integrate.problem import Carry, Code, Options, Problem, start
 from swelltree.integrate.runge_kutta.attempt import Attempts, choose
 from swelltree.integrate.runge_kutta.explicit import TABLEAUS
-from swelltree.integrate.solution import Code
 from swelltree.jit import MAX_EXPRESSIONS, Array, Program, Tree, jax, jnp, shapes_of
 
 __all__ = ["METHODS", "Carry", "Options", "Problem", "compiled", "integrate", "start", "value_at"]

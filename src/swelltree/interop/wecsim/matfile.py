@@ -17,7 +17,7 @@ from typing import NoReturn
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.files.paths import plain_bytes, plain_text
+from swelltree.describe.files.atomic import plain_bytes, plain_text
 from swelltree.describe.values import NamedValues
 
 MAX_BYTES = 256 * 2**20  # of the file, and unpacked of all variables together

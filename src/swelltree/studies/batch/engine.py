@@ -17,7 +17,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.linear.data import grid_points
 from swelltree.hydro.linear.hydro import hydro_table
-from swelltree.integrate.solution import Code
+from swelltree.integrate.problem import Code
 from swelltree.jit import Array, Axes, Cases, Tree, flatten
 from swelltree.model.model import Model
 from swelltree.pto.controllers.controllers import raise_faults

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swelltree.describe.values import NamedValues
-from swelltree.integrate.solution import Code, describe
+from swelltree.integrate.problem import Code, describe
 from swelltree.jit import Array, Tree, jnp
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation

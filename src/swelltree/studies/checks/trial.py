@@ -15,7 +15,7 @@ import numpy as np
 from swelltree.describe.errors import Finding, SwelltreeError, SwelltreeWarning
 from swelltree.describe.options import TracedOptions, complete
 from swelltree.describe.values import NamedValues
-from swelltree.integrate.solution import Code
+from swelltree.integrate.problem import Code
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose
 from swelltree.studies.seas import realised, records_of

@@ -15,7 +15,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.linear.frame import columns_in_axes
 from swelltree.hydro.linear.hydro import hydro_table
 from swelltree.integrate.fourier import basis, to_complex
-from swelltree.integrate.programming.sequential import minimise
+from swelltree.integrate.programming import minimise
 from swelltree.jit import Tree
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation

@@ -23,7 +23,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError, listed
 from swelltree.hydro.linear.hydro import linear_hydro
 from swelltree.hydro.linear.radiation import radiation_memory
-from swelltree.integrate.programming.quadratic import solve_quadratic
+from swelltree.integrate.programming import solve_quadratic
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.pto.controllers.controllers import (

@@ -9,7 +9,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
 from swelltree.integrate.fourier import from_complex
-from swelltree.integrate.programming.sequential import Optimum, minimise
+from swelltree.integrate.programming import Optimum, minimise
 from swelltree.jit import Tree
 from swelltree.studies.control.actuators import Passive
 from swelltree.studies.control.goal import ControlProgram, Goal

@@ -24,9 +24,9 @@ from swelltree.hydro.linear.hydro import without_table
 from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.hydro.linear.radiation import fitted_memory
 from swelltree.integrate.fourier import at_nodes
+from swelltree.integrate.problem import Code
 from swelltree.integrate.runge_kutta.smooth import Options, Problem, integrate
 from swelltree.integrate.runge_kutta.smooth import start as start_carry
-from swelltree.integrate.solution import Code
 from swelltree.jit import Array, Tree, jax, jnp
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState

@@ -22,7 +22,7 @@ from swelltree.hydro.linear.hydro import linear_hydro
 from swelltree.hydro.linear.radiation import KnownRadiation
 from swelltree.integrate.fourier import at_nodes as series_at_nodes
 from swelltree.integrate.fourier import good_size, to_coefficients, to_complex
-from swelltree.integrate.solution import Code, one_thread
+from swelltree.integrate.problem import Code
 from swelltree.jit import Array, Tree, jnp, point_program
 from swelltree.model.checks.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
@@ -30,6 +30,7 @@ from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.multibody.formulations.equations import Phase, observe, start_phase
 from swelltree.multibody.layout import DOFS
+from swelltree.spatial.linalg import one_thread
 from swelltree.spatial.rotations import compact
 from swelltree.studies.options import check_traced, study_of_model
 from swelltree.studies.periodic.error import enough_nodes, failure, truncation_error

@@ -21,7 +21,7 @@ from swelltree.integrate.newton import (
     program_of,
     residual_and_jacobian,
 )
-from swelltree.integrate.solution import Code
+from swelltree.integrate.problem import Code
 from swelltree.jit import Array, Tree, is_traced, jnp, namespace, point_program, pytree
 from swelltree.model.capabilities import HasUnknowns, having
 from swelltree.model.internal_state import internal_at_rest, internal_settled, present

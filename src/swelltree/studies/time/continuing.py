@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, shown
-from swelltree.integrate.solution import Code
+from swelltree.integrate.problem import Code
 from swelltree.jit import Contents, Tree, flatten, hashed, leaves_of
 from swelltree.model.model import Model
 from swelltree.model.values.described import Described

@@ -12,7 +12,7 @@ from swelltree.describe.values import NamedValues
 from swelltree.forces.body_contacts import too_long_step
 from swelltree.hydro.linear.hydro import excitation_of, linear_hydro
 from swelltree.hydro.weak_scatterer.effect import WeakScatterers
-from swelltree.integrate.solution import Code
+from swelltree.integrate.problem import Code
 from swelltree.integrate.stepper import Driven, Stepper
 from swelltree.jit import Tree
 from swelltree.model.checks.afloat import mass_against_displacement

@@ -13,7 +13,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.radiation import with_exact_memory
 from swelltree.integrate.extremes import as_channels, nothing_known
-from swelltree.integrate.problem import LinearBlock
+from swelltree.integrate.problem import Code, LinearBlock
 from swelltree.integrate.runge_kutta.smooth import (
     Carry,
     Options,
@@ -23,7 +23,6 @@ from swelltree.integrate.runge_kutta.smooth import (
     value_at,
 )
 from swelltree.integrate.runge_kutta.smooth import start as start_carry
-from swelltree.integrate.solution import Code
 from swelltree.integrate.stepper import Stepper
 from swelltree.jit import (
     BY_LLVM,

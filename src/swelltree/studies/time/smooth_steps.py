@@ -16,8 +16,7 @@ from swelltree.compiler.breakpoints import (
     sampled,
 )
 from swelltree.describe.errors import SwelltreeError, warn_user
-from swelltree.integrate.problem import Carry, Options, padded_corners
-from swelltree.integrate.solution import Code, describe
+from swelltree.integrate.problem import Carry, Code, Options, describe, padded_corners
 from swelltree.jit import Array, Tree, is_traced, jax, jnp
 from swelltree.model.capabilities import ChecksStep, FluidSolver, Impulsive, having
 from swelltree.model.effect import Instant

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import warn_user
-from swelltree.integrate.solution import Code, describe
+from swelltree.integrate.problem import Code, describe
 from swelltree.jit import Array, jax, jitted, jnp, namespace
 from swelltree.model.capabilities import StoresElastically
 from swelltree.model.checks.rank import RANK, term_size

@@ -23,7 +23,7 @@ from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.start import set_up, wrench_at, wrenches_one_by_one
 from swelltree.integrate.complementarity.state import SchemeOptions, StepConstants
 from swelltree.integrate.complementarity.step import advance
-from swelltree.integrate.solution import Code
+from swelltree.integrate.problem import Code
 from swelltree.jit import BY_LLVM, Array, Axes, Program, Tree, jax, jnp, mapped
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model

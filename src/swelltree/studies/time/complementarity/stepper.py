@@ -41,7 +41,7 @@ from swelltree.integrate.complementarity.state import (
 )
 from swelltree.integrate.complementarity.step import sampled
 from swelltree.integrate.extremes import as_channels, known_now
-from swelltree.integrate.solution import Code, describe
+from swelltree.integrate.problem import Code, describe
 from swelltree.integrate.stepper import Stepper
 from swelltree.jit import Array, Program, Tree, jnp, mapped, switched_off
 from swelltree.model.capabilities import StartsFromEquilibrium, having

@@ -16,9 +16,8 @@ import numpy as np
 
 from swelltree.compiler.breakpoints import functions_of_time
 from swelltree.hydro.linear.in_sea import ready_until
-from swelltree.integrate.problem import Carry, Options, Problem
+from swelltree.integrate.problem import Carry, Code, Options, Problem
 from swelltree.integrate.runge_kutta.smooth import integrate
-from swelltree.integrate.solution import Code
 from swelltree.integrate.stepper import Stepper
 from swelltree.jit import Array, Bound, Program, Tree, flatten, mapped, packed, taken
 from swelltree.model.model import Model, Pose

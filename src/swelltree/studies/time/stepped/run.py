@@ -18,7 +18,7 @@ from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.describe.paths import with_number_below
 from swelltree.describe.spec import Description
 from swelltree.hydro.linear.in_sea import ready_until
-from swelltree.integrate.solution import Code, describe
+from swelltree.integrate.problem import Code, describe
 from swelltree.integrate.stepper import Stepper, padded
 from swelltree.jit import Array, Tree, flatten, mapped
 from swelltree.model.model import Model, Pose

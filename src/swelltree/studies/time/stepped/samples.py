@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.integrate.chunks import gathered
-from swelltree.integrate.stepper import Stepper
+from swelltree.integrate.stepper import Stepper, gathered
 from swelltree.jit import Tree
 from swelltree.model.model import Model
 from swelltree.results.displacement import following
