@@ -9,7 +9,7 @@ import pytest
 
 import swelltree as sw
 from swelltree import command
-from swelltree.campaigns import pool, security, store
+from swelltree.campaigns import pool, store
 from swelltree.describe.files import atomic
 from swelltree.integrate import stepper
 from swelltree.jit import backend, cache, native
@@ -85,9 +85,9 @@ def test_the_lock_file_is_closed_before_it_is_removed_where_open_files_cannot_be
 
 @pytest.mark.usefixtures("windows")
 def test_without_modes_of_files_a_certificate_is_still_read(tmp_path):
-    file = security.write_certificate(tmp_path / "own.pem")
+    file = pool.write_certificate(tmp_path / "own.pem")
     file.chmod(0o644)
-    assert security.read_certificate(file).require_encryption
+    assert pool.read_certificate(file).require_encryption
 
 
 @pytest.mark.usefixtures("windows")

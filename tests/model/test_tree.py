@@ -8,9 +8,18 @@ import pytest
 import swelltree as sw
 from agreement.generate import random_system
 from swelltree.model.signals import drives_at
-from swelltree.multibody.constraints import Drives, evaluate_rows
-from swelltree.multibody.kinematics import Pose, dof_coordinates, dof_rates, forward, joint_frames
-from swelltree.multibody.tree import moved_positions, tree_block_rates, tree_blocks, velocity_matrix
+from swelltree.multibody.build_layout import Drives, evaluate_rows
+from swelltree.multibody.kinematics import (
+    Pose,
+    dof_coordinates,
+    dof_rates,
+    forward,
+    joint_frames,
+    moved_positions,
+    tree_block_rates,
+    tree_blocks,
+    velocity_matrix,
+)
 from swelltree.spatial.rotations import about_axis, unskew
 
 SEEDS = range(20)

@@ -26,8 +26,8 @@ from swelltree.describe import (
     Weld,
 )
 from swelltree.describe.errors import SwelltreeWarning
+from swelltree.model.capabilities import AT_REST
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import AT_REST
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Motion, Pose, joint_frames
 from swelltree.studies.linear.rao import rao

@@ -27,7 +27,7 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.campaigns.beginning import code
+from swelltree.campaigns.cases import code
 from swelltree.describe.errors import SwelltreeError, listed
 from swelltree.describe.files.atomic import (
     is_full,
@@ -39,8 +39,7 @@ from swelltree.describe.files.atomic import (
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.radiation import radiation_memory, with_radiation_memory
 from swelltree.jit import Contents, Tree, hashed, leaves_of
-from swelltree.model.model import Model
-from swelltree.model.values.described import Described
+from swelltree.model.model import Described, Model
 
 if TYPE_CHECKING:
     import xarray as xr

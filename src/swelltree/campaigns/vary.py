@@ -11,8 +11,9 @@ import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.errors import shown
-from swelltree.describe.spec import Converted, Description, description
+from swelltree.describe.spec import Description, description
 from swelltree.describe.values import (
+    Converted,
     Count,
     Name,
     NamedValues,

@@ -14,7 +14,7 @@ from swelltree.describe.forces.controllers import (
 )
 from swelltree.describe.forces.signals import resolve
 from swelltree.describe.forces.weak_scatterer import SCATTERER_TYPES
-from swelltree.describe.values import dense, six
+from swelltree.describe.matrix6 import dense, six
 from swelltree.forces.applied import Applied, AppliedForces, Gravity
 from swelltree.forces.body_contacts import build_body_contacts
 from swelltree.forces.bushings import build_bushings

@@ -131,12 +131,17 @@ from swelltree.describe.mooring.line_types import (
     polypropylene,
     wire_rope,
 )
-from swelltree.describe.mooring.operations import Operation, Stage
+from swelltree.describe.mooring.operations import (
+    ConstantTension,
+    HeaveCompensation,
+    Operation,
+    Stage,
+    Winch,
+)
 from swelltree.describe.mooring.rods import Rod
 from swelltree.describe.mooring.seabed import DepthGrid, Seabed, SeabedContact
-from swelltree.describe.mooring.winches import ConstantTension, HeaveCompensation, Winch
 from swelltree.describe.options import FORMULATIONS, SOLVERS
-from swelltree.describe.pto.kinds import (
+from swelltree.describe.pto import (
     ConstantPressurePto,
     CoulombPto,
     DeclutchingPto,

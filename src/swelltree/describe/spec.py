@@ -2,11 +2,6 @@
 
 `@description` makes a pydantic dataclass whose mistakes are reported as one message
 (`SwelltreeError`); a class derived from `Description` writes itself as a TOML table.
-
-Types of fields that functions of ours read: what they hold when they are read.
-
-Type checkers see that type. pydantic sees no type: the reader before it has checked and converted
-the value, and says what is wrong with it in our words.
 """
 
 from __future__ import annotations
@@ -18,8 +13,8 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, cast, dataclass_transform
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 from pydantic import BeforeValidator, ConfigDict, ValidationError
 from pydantic.dataclasses import dataclass as pydantic_dataclass
@@ -27,10 +22,7 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 from swelltree.describe.errors import SwelltreeError, shown, suggest
 from swelltree.describe.values import NamedValues, row_of
 
-if TYPE_CHECKING:
-    ReadAs = Annotated[T, "read"]
-    Row = Sequence
-    Converted = T | Any
+# --- Functions by the names under which case files know them
 
 
 def written_name(function: Callable[..., object]) -> str:
@@ -307,26 +299,3 @@ def _plain(hint: object) -> object:
             return inspect.Parameter.empty
         return typing.Union[tuple(known)]  # noqa: UP007
     return hint
-
-
-if TYPE_CHECKING:
-    ReadAs = Annotated[T, "read"]
-    Row = Sequence
-    Converted = T | Any
-else:
-
-    class ReadAs:
-        """ReadAs[float]: a number to type checkers, anything to pydantic."""
-
-        def __class_getitem__(cls, item: object) -> object:
-            return Any
-
-    class Row(ReadAs):
-        """Row[Body]: bodies in brackets, kept as a tuple."""
-
-    class Converted(ReadAs):
-        """Converted[Point]: a point when read; a body, a name or a table too when given.
-
-        A field has one type to type checkers. What is read is checked against that of the
-        converted value, what is given is left to the reader.
-        """

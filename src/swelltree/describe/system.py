@@ -33,15 +33,15 @@ from swelltree.describe.mooring.line import (
     OnLine,
 )
 from swelltree.describe.mooring.line_types import LineType
-from swelltree.describe.mooring.operations import Operation
+from swelltree.describe.mooring.operations import Operation, Winch
 from swelltree.describe.mooring.rods import Rod, RodParts
 from swelltree.describe.mooring.seabed import Seabed, SeabedContact, as_seabed, check_ground
-from swelltree.describe.mooring.winches import Winch, check_operations, check_winches
+from swelltree.describe.mooring.winch_checks import check_operations, check_winches
 from swelltree.describe.notebook import counted
-from swelltree.describe.pto.kinds import Pto
-from swelltree.describe.spec import Description, ReadAs, Row, description
+from swelltree.describe.pto import Pto
+from swelltree.describe.spec import Description, description
 from swelltree.describe.topology import WORLD_NAME, Topology, find_topology
-from swelltree.describe.values import DOFS, NamedValues, as_text, row_of
+from swelltree.describe.values import DOFS, NamedValues, ReadAs, Row, as_text, row_of
 
 
 @runtime_checkable

@@ -3,22 +3,125 @@
 Each reader returns the value in its one stored form (floats, nested tuples) or raises
 `ValueError` with the end of a message whose beginning names the item and the field.
 
-Six numbers or a 6 x 6 matrix over the degrees of freedom of a body, as users give them.
+Fields that these functions read have the types `ReadAs` and `Converted`: type checkers see what a
+field contains when it is read; pydantic sees no type, since the function before it has checked
+and converted the value, and says what is wrong with it in our words.
 """
 
 from __future__ import annotations
 
 import math
-import reprlib
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.describe.bodies.body import quaternion_matrix
 from swelltree.describe.errors import listed, shown, suggest, warn_user
-from swelltree.describe.spec import Converted, ReadAs
+
+T = TypeVar("T")
+
+if TYPE_CHECKING:
+    ReadAs = Annotated[T, "read"]
+    Row = Sequence
+    Converted = T | Any
+else:
+
+    class ReadAs:
+        """ReadAs[float]: a number to type checkers, anything to pydantic."""
+
+        def __class_getitem__(cls, item: object) -> object:
+            return Any
+
+    class Row(ReadAs):
+        """Row[Body]: bodies in brackets, kept as a tuple."""
+
+    class Converted(ReadAs):
+        """Converted[Point]: a point when read; a body, a name or a table too when given.
+
+        A field has one type to type checkers. What is read is checked against that of the
+        converted value, what is given is left to the reader.
+        """
+
+
+# --- Rotation matrices of described frames; the solvers have their own in `spatial`
+
+
+def euler_matrix(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    """Rotation matrix of intrinsic z-y-x angles, R = Rz(yaw) Ry(pitch) Rx(roll).
+
+    Args:
+        roll: angle about x [rad].
+        pitch: angle about y [rad].
+        yaw: angle about z [rad].
+    """
+    (cr, cp, cy), (sr, sp, sy) = np.cos([roll, pitch, yaw]), np.sin([roll, pitch, yaw])
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def euler_deg_matrix(angles: tuple[float, float, float]) -> np.ndarray:
+    """Rotation matrix of (roll, pitch, yaw) in degrees."""
+    roll, pitch, yaw = np.deg2rad(angles)
+    return euler_matrix(roll, pitch, yaw)
+
+
+def quaternion_matrix(quaternion: tuple[float, ...]) -> np.ndarray:
+    """Rotation matrix of a quaternion (w, x, y, z); its length does not matter."""
+    w, x, y, z = np.asarray(quaternion) / np.linalg.norm(quaternion)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def nearest_rotation(matrix: np.ndarray) -> np.ndarray:
+    """The rotation nearest to a matrix typed with a limited number of digits."""
+    R = np.array(matrix, dtype=float)
+    if np.abs(R.T @ R - np.eye(3)).max() < 1e-14:
+        return R
+    U, _, Vt = np.linalg.svd(R)
+    return U @ Vt
+
+
+def nearest_axis(direction: tuple[float, ...]) -> int:
+    """Number of the principal axis nearest to a direction, sign ignored; x before y before z."""
+    size = np.abs(np.asarray(direction)) / np.linalg.norm(direction)
+    return int(np.argmax(size > size.max() - 1e-9))
+
+
+def turned_onto(direction: tuple[float, ...], axis: int | None = None) -> np.ndarray:
+    """The smallest rotation that brings a principal axis onto a direction.
+
+    When the direction is the negative of that axis e_k, the turn is by pi about e_(k+1).
+
+    Args:
+        direction: of any length.
+        axis: number of the axis; the nearest one if not given.
+    """
+    k = nearest_axis(direction) if axis is None else axis
+    start, goal = np.eye(3)[k], np.asarray(direction, dtype=float) / np.linalg.norm(direction)
+    # the direction half way; its part along e_k without the cancellation of 1 + goal[k]
+    half = goal + start
+    if goal[k] < 0:
+        half[k] = np.sum(np.delete(goal, k) ** 2) / (1 - goal[k])
+    # scaled first: squares of parts below 1e-154 would not be numbers any more
+    size = np.abs(half).max()
+    half = half / size if size > 0 else np.eye(3)[(k + 2) % 3]
+    half = half / np.linalg.norm(half)
+    # a half turn about the axis, then one about the direction half way
+    return (2 * np.outer(half, half) - np.eye(3)) @ (2 * np.outer(start, start) - np.eye(3))
+
+
+# --- Values by name, as a case file, a page of JSON and keyword arguments have them
 
 # what stands behind a name is known to whoever reads it: numbers, texts, lists, further names
 NamedValues = dict[str, Any]
@@ -325,94 +428,3 @@ def warn_suspicious_units(heading: float, rho: float, who: str) -> None:
         )
     if 0.0 < rho < LIGHTEST:
         warn_user(f"{who}: a density of {rho:.4g} kg/m^3 looks like t/m^3. Give Water(rho=1025.0).")
-
-
-Rows = tuple[tuple[float, ...], ...]
-Pairs = tuple[tuple[str, float], ...]  # values by DoF
-
-
-def _pairs(value: Mapping[object, object]) -> tuple[tuple[str, float], ...]:
-    for dof in value:
-        if dof not in DOFS:
-            raise ValueError(f"names '{dof}'.{suggest(dof, DOFS)} The DoFs are {listed(DOFS)}.")
-    return tuple((dof, as_number(value[dof])) for dof in DOFS if dof in value)
-
-
-def six_by_six(value: object) -> object:
-    """A diagonal {dof: value} as pairs, or 6 x 6 numbers as rows."""
-    rows = _entries(value, "6 x 6 numbers")
-    if isinstance(rows, dict):
-        return _pairs(rows)
-    if rows and (len(rows) != 6 or any(len(_entries(row, "six")) != 6 for row in rows)):
-        raise ValueError("is not a 6 x 6 matrix. Give {dof: value} or 6 x 6 numbers.")
-    return tuple(as_numbers(row) for row in rows)
-
-
-def six_numbers(value: object) -> object:
-    rows = _entries(value, "six numbers")
-    if isinstance(rows, dict):
-        return _pairs(rows)
-    if rows and len(rows) != 6:
-        raise ValueError(f"has {len(rows)} numbers. Give {{dof: value}} or six.")
-    return tuple(as_number(x) for x in rows)
-
-
-def _entries(value: object, requested: str) -> dict[object, object] | tuple[object, ...]:
-    """A mapping or its pairs as a dict, rows as a tuple."""
-    if value is None:
-        return ()
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, str | bytes) or not hasattr(value, "__len__"):
-        raise ValueError(
-            f"{reprlib.repr(value)} is not a list. Give {{dof: value}} or {requested}."
-        )
-    if getattr(value, "ndim", 1) == 0:
-        raise ValueError(f"{value!r} is one number. Give {{dof: value}} or {requested}.")
-    rows = row_of(value) or ()
-    pairs = [r for r in rows if isinstance(r, tuple) and len(r) == 2 and isinstance(r[0], str)]
-    return dict(pairs) if rows and len(pairs) == len(rows) else rows
-
-
-_table = {"type": "object", "propertyNames": {"enum": list(DOFS)}}
-Matrix = Annotated[
-    Converted[Rows | Pairs],
-    BeforeValidator(six_by_six),
-    WithJsonSchema({"anyOf": [_table, {"type": "array"}]}),
-]
-Six = Annotated[
-    Converted[tuple[float, ...] | Pairs],
-    BeforeValidator(six_numbers),
-    WithJsonSchema({"anyOf": [_table, {"type": "array"}]}),
-]
-
-
-def dense(value: Rows | Pairs) -> np.ndarray:
-    """6 x 6 array of a stored matrix."""
-    if not value:
-        return np.zeros((6, 6))
-    out = np.zeros((6, 6))
-    for i, row in enumerate(value):
-        if isinstance(row[0], str):
-            out[DOFS.index(row[0]), DOFS.index(row[0])] = row[1]
-        else:
-            out[i] = row
-    return out
-
-
-def six(value: tuple[float, ...] | Pairs) -> np.ndarray:
-    """Six numbers of a stored vector."""
-    out = np.zeros(6)
-    for i, entry in enumerate(value):
-        if isinstance(entry, tuple):
-            out[DOFS.index(entry[0])] = entry[1]
-        else:
-            out[i] = entry
-    return out
-
-
-def by_dof(table: NamedValues, value: Rows | Pairs | tuple[float, ...], name: str) -> None:
-    """Write a stored diagonal as {dof: value} into the table of its item."""
-    pairs = [x for x in value if isinstance(x, tuple) and isinstance(x[0], str)]
-    if pairs:
-        table[name] = {pair[0]: pair[1] for pair in pairs}

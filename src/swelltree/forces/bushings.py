@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from swelltree.describe.forces.elements import Bushing
-from swelltree.describe.values import dense
+from swelltree.describe.matrix6 import dense
 from swelltree.jit import Array, namespace, pytree
 from swelltree.model.capabilities import HasNonlinearity, HasParameters, Reports, StoresElastically
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.build_layout import local_point, pose_of
+from swelltree.multibody.kinematics import point_motion, spread
 from swelltree.multibody.layout import Place
-from swelltree.multibody.tree import point_motion, spread
 from swelltree.spatial.rotations import cross, dot, matmul, matvec, rotation_vector, transpose
 
 if TYPE_CHECKING:

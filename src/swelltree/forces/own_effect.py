@@ -34,10 +34,9 @@ from swelltree.model.capabilities import (
     WrittenByUser,
     having,
 )
-from swelltree.model.effect import Effect, Instant
+from swelltree.model.effect import TRACED, Effect, Instant, untraceable, where_of
 from swelltree.model.model import Model
-from swelltree.model.own_functions import TRACED, untraceable, where_of
-from swelltree.multibody.tree import PointMotion, point_motion, spread
+from swelltree.multibody.kinematics import PointMotion, point_motion, spread
 
 T = TypeVar("T")
 STATIC = (str, bool)  # fields of these types are not numbers: changing them recompiles

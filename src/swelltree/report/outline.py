@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from swelltree.describe.joints.joint import Joint
     from swelltree.describe.mooring.line import LineEnd
-    from swelltree.describe.pto.kinds import Pto
+    from swelltree.describe.pto import Pto
     from swelltree.model.model import Model
 
 

@@ -41,11 +41,10 @@ from swelltree.describe.joints.couplings import COUPLING_TYPES
 from swelltree.describe.joints.kinds import JOINT_TYPES
 from swelltree.describe.mooring.line import MOORING_TYPES, Junction, Line
 from swelltree.describe.mooring.line_types import LineType
-from swelltree.describe.mooring.operations import Operation
+from swelltree.describe.mooring.operations import Operation, Winch
 from swelltree.describe.mooring.rods import Rod
 from swelltree.describe.mooring.seabed import Seabed, SeabedContact
-from swelltree.describe.mooring.winches import Winch
-from swelltree.describe.pto.kinds import PTO_TYPES
+from swelltree.describe.pto import PTO_TYPES
 from swelltree.describe.spec import Description
 from swelltree.describe.system import System
 from swelltree.describe.values import NamedValues

@@ -7,8 +7,8 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.casefile.toml import SchemaOf, class_schema
 from swelltree.describe.errors import SwelltreeError, shown
-from swelltree.describe.spec import Converted, Description, description
-from swelltree.describe.values import Name, one_of
+from swelltree.describe.spec import Description, description
+from swelltree.describe.values import Converted, Name, one_of
 
 # those of `swelltree.statistics`, and the maximum absolute value
 STATISTICS = ("abs_max", "mean", "std", "significant", "min", "max", "crossings", "mpm")

@@ -29,8 +29,8 @@ from swelltree.describe.options import (
     limit_argument,
     options_of,
 )
-from swelltree.describe.spec import Converted, Description, description, within
-from swelltree.describe.values import Name, NamedValues, Number, Numbers, as_numbers
+from swelltree.describe.spec import Description, description, within
+from swelltree.describe.values import Converted, Name, NamedValues, Number, Numbers, as_numbers
 
 
 class Study(Description):

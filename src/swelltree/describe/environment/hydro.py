@@ -9,15 +9,17 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.casefile.toml import SchemaOf, class_schema
 from swelltree.describe.errors import listed, shown, suggest
-from swelltree.describe.spec import Converted, Description, ReadAs, description, within
+from swelltree.describe.spec import Description, description, within
 from swelltree.describe.values import (
     DOFS,
+    Converted,
     Count,
     Extended,
     Flag,
     NamedValues,
     Number,
     Numbers,
+    ReadAs,
     as_names,
     as_number,
     as_numbers,

@@ -20,8 +20,9 @@ from swelltree.describe.environment.spectra import (
     SpreadingLike,
     read_type,
 )
-from swelltree.describe.spec import Converted, Description, description
+from swelltree.describe.spec import Description, description
 from swelltree.describe.values import (
+    Converted,
     Count,
     Flag,
     NamedValues,

@@ -13,8 +13,9 @@ from pydantic import BeforeValidator
 
 from swelltree.describe.casefile.toml import SchemaOf, choice_schema
 from swelltree.describe.errors import listed, shown, suggest
-from swelltree.describe.spec import Converted, Description, description, within
+from swelltree.describe.spec import Description, description, within
 from swelltree.describe.values import (
+    Converted,
     Count,
     Number,
     Numbers,

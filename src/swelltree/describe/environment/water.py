@@ -16,8 +16,16 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.describe.casefile.toml import SchemaOf, choice_schema, class_schema
 from swelltree.describe.errors import listed, shown, suggest
 from swelltree.describe.forces.signals import Function
-from swelltree.describe.spec import Converted, Description, description, within
-from swelltree.describe.values import Extended, Number, Numbers, as_number, as_numbers, row_of
+from swelltree.describe.spec import Description, description, within
+from swelltree.describe.values import (
+    Converted,
+    Extended,
+    Number,
+    Numbers,
+    as_number,
+    as_numbers,
+    row_of,
+)
 
 
 @description

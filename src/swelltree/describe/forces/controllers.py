@@ -14,8 +14,17 @@ from swelltree.describe.bodies.body import Point, PointLike
 from swelltree.describe.errors import listed, shown, suggest
 from swelltree.describe.forces.elements import Force
 from swelltree.describe.forces.signals import Function
-from swelltree.describe.spec import Converted, Description, description
-from swelltree.describe.values import Flag, Name, NamedValues, Names, Number, as_number, row_of
+from swelltree.describe.spec import Description, description
+from swelltree.describe.values import (
+    Converted,
+    Flag,
+    Name,
+    NamedValues,
+    Names,
+    Number,
+    as_number,
+    row_of,
+)
 
 
 class Measure(NamedTuple):

@@ -13,19 +13,18 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.describe.bodies.body import Point, PointLike
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest, warn_user
 from swelltree.describe.forces.signals import Function, Signal, Signals
-from swelltree.describe.spec import Converted, Description, description
+from swelltree.describe.matrix6 import Matrix, by_dof, dense
+from swelltree.describe.spec import Description, description
 from swelltree.describe.values import (
     DOFS,
+    Converted,
     Flag,
-    Matrix,
     Name,
     NamedValues,
     Number,
     Numbers,
     as_dof,
     as_vector,
-    by_dof,
-    dense,
     row_of,
 )
 

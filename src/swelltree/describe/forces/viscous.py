@@ -10,18 +10,16 @@ import numpy as np
 
 from swelltree.describe.bodies.body import Point, PointLike
 from swelltree.describe.forces.elements import Force
+from swelltree.describe.matrix6 import Matrix, by_dof, dense
 from swelltree.describe.spec import Description, description
 from swelltree.describe.values import (
     Count,
     Flag,
-    Matrix,
     Name,
     NamedValues,
     Number,
     Numbers,
     Vector,
-    by_dof,
-    dense,
     one_of,
 )
 

@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.describe.forces.controllers import Parameters
 from swelltree.describe.forces.signals import Function
-from swelltree.describe.spec import Converted, Description, description
-from swelltree.describe.values import DOFS, Name, NamedValues, Names, Number, as_number
+from swelltree.describe.spec import Description, description
+from swelltree.describe.values import DOFS, Converted, Name, NamedValues, Names, Number, as_number
 
 Pairs = tuple[tuple[str, float], ...]
 

@@ -12,26 +12,24 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.describe.bodies.body import (
-    Point,
-    PointLike,
-    euler_deg_matrix,
-    nearest_axis,
-    nearest_rotation,
-    turned_onto,
-)
+from swelltree.describe.bodies.body import Point, PointLike
 from swelltree.describe.errors import listed, suggest, warn_user
 from swelltree.describe.forces.signals import SIGNAL_SCHEMA, SignalForm, Table, as_signal
-from swelltree.describe.spec import Converted, Description, description, plain
+from swelltree.describe.spec import Description, description, plain
 from swelltree.describe.values import (
     AXES,
     DOFS,
+    Converted,
     Flag,
     Name,
     NamedValues,
     Rotation,
     Vector,
     as_number,
+    euler_deg_matrix,
+    nearest_axis,
+    nearest_rotation,
+    turned_onto,
 )
 
 

@@ -16,11 +16,20 @@ from typing import Annotated, ClassVar
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.describe.bodies.body import WORLD, Body, as_point, euler_matrix, nearest_rotation
+from swelltree.describe.bodies.body import WORLD, Body, as_point
 from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.describe.joints.joint import Joint, JointLayout, free_axes
 from swelltree.describe.spec import Description, description
-from swelltree.describe.values import AXES, DOFS, Axis, Dofs, Number, row_of
+from swelltree.describe.values import (
+    AXES,
+    DOFS,
+    Axis,
+    Dofs,
+    Number,
+    euler_matrix,
+    nearest_rotation,
+    row_of,
+)
 
 
 @description

@@ -13,32 +13,21 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.describe.bodies.body import POINT_SCHEMA, Point, PointLike, as_point
 from swelltree.describe.errors import shown
 from swelltree.describe.forces.elements import Force
+from swelltree.describe.matrix6 import Matrix, Six, by_dof, dense, six
 from swelltree.describe.mooring.line_types import LineType
-from swelltree.describe.spec import (
-    Converted,
-    Description,
-    description,
-    differs,
-    parts_of,
-    plain,
-    within,
-)
+from swelltree.describe.spec import Description, description, differs, parts_of, plain, within
 from swelltree.describe.values import (
+    Converted,
     Count,
     Flag,
-    Matrix,
     Name,
     NamedValues,
     Number,
-    Six,
     Vector,
     as_axis,
     as_number,
-    by_dof,
-    dense,
     one_of,
     row_of,
-    six,
 )
 
 MaybeNumber = Annotated[

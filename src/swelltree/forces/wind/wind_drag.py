@@ -11,8 +11,8 @@ from swelltree.jit import Array, namespace, pytree
 from swelltree.model.capabilities import FeelsEnvironment, Reports
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
+from swelltree.multibody.kinematics import point_motion, spread
 from swelltree.multibody.layout import Layout
-from swelltree.multibody.tree import point_motion, spread
 from swelltree.spatial.rotations import dot
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe import BodyDrag, MorisonMember, QuadraticDrag, System, WindDrag
-from swelltree.describe.values import dense
+from swelltree.describe.matrix6 import dense
 from swelltree.forces.wind.wind_drag import WindDrags
 from swelltree.hydro.morison.drag import BodyDrags, QuadraticDrags
 from swelltree.hydro.morison.morison import MorisonMembers, WaterInertia, wetness

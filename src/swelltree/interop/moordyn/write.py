@@ -27,8 +27,8 @@ from swelltree.describe import (
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.describe.files.atomic import write_atomic
 from swelltree.describe.forces.viscous import QuadraticDrag
+from swelltree.describe.matrix6 import dense
 from swelltree.describe.topology import WORLD_NAME
-from swelltree.describe.values import dense
 from swelltree.interop.moordyn.beside import write_curve, write_grid
 from swelltree.interop.mooring_file import MooringFile
 from swelltree.interop.mooring_rows import (

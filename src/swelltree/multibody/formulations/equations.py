@@ -24,21 +24,19 @@ from swelltree.hydro.linear.radiation import (
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
 from swelltree.jit import Array, jax, jnp
 from swelltree.model.capabilities import (
+    AT_REST,
     CommandsStrokes,
     HasEquilibriumStates,
     HasEvents,
     HasFirstStates,
-    having,
-)
-from swelltree.model.effect import Instant, Loads
-from swelltree.model.internal_state import (
-    AT_REST,
     InternalState,
+    having,
     internal_at_rest,
     internal_rate,
     internal_settled,
     present,
 )
+from swelltree.model.effect import Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.solved import (
     after_step,

@@ -9,7 +9,7 @@ import numpy as np
 
 from swelltree.describe import JointForce, SpringDamper, System
 from swelltree.describe.forces.elements import OnJoint
-from swelltree.describe.pto.kinds import Pto
+from swelltree.describe.pto import Pto
 from swelltree.model.signals import compile_signal
 from swelltree.multibody.build_layout import local_point
 from swelltree.multibody.layout import Layout
@@ -23,7 +23,7 @@ from swelltree.pto.laws.switching import NEVER, Declutching, Latching, Sticking
 if TYPE_CHECKING:
     from swelltree.describe.bodies.body import Point
     from swelltree.describe.forces.elements import Force
-    from swelltree.describe.pto.kinds import (
+    from swelltree.describe.pto import (
         DirectDrivePto,
         HydraulicPto,
         MechanicalRectifierPto,

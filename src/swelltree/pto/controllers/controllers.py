@@ -17,13 +17,12 @@ from swelltree.model.capabilities import (
     CommandsStrokes,
     HasLinearForm,
     HasNonlinearity,
+    InternalState,
     PreparedForSea,
     Reports,
 )
-from swelltree.model.effect import Coordinate, Instant, LinearForm, Loads
-from swelltree.model.internal_state import InternalState
+from swelltree.model.effect import Coordinate, Instant, LinearForm, Loads, where_of
 from swelltree.model.model import Model, Pose
-from swelltree.model.own_functions import where_of
 from swelltree.multibody.kinematics import Motion, displacement, heading_axes
 from swelltree.pto.actuators.actuators import stroke
 from swelltree.pto.actuators.forces import stroke_forces

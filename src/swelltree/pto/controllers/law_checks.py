@@ -8,7 +8,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.jit import Array, Numbers
-from swelltree.model.own_functions import TRACED, innermost, untraceable, where_of
+from swelltree.model.effect import TRACED, innermost, untraceable, where_of
 
 PLAIN = f"{TRACED}, or give the controller plain=True."
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.jit import Array, jax, namespace
-from swelltree.model.own_functions import where_of
+from swelltree.model.effect import where_of
 from swelltree.pto.controllers.controllers import PlainLaw, control_of, requested_from
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from swelltree.jit import Array, Tree, jax, pytree
 from swelltree.pto.laws.base import Law, LawInputs, LawOutputs
 
 if TYPE_CHECKING:
-    from swelltree.describe.pto.kinds import OwnLaw
+    from swelltree.describe.pto import OwnLaw
 
 T = TypeVar("T")
 

@@ -21,9 +21,8 @@ from swelltree.integrate.problem import Code
 from swelltree.jit import Array, Axes, Cases, Tree, flatten
 from swelltree.model.model import Model
 from swelltree.pto.controllers.controllers import raise_faults
-from swelltree.studies.batch.cases import BatchCase, CaseMaker, grid_step
+from swelltree.studies.batch.cases import BatchCase, CaseMaker, SeveralLayoutsError, grid_step
 from swelltree.studies.batch.plan import Outcome, Plan, Summary, judged, judged_by_extremes
-from swelltree.studies.batch.shared import SeveralLayoutsError
 from swelltree.studies.batch.summaries import BUDGET, EXTREMES, Requested, Retained, Summaries
 from swelltree.studies.time.verify import ended_with_loops
 

@@ -42,7 +42,7 @@ from swelltree.multibody.formulations.equations import (
 from swelltree.results.sea import finished_now
 from swelltree.spatial.rotations import compact
 from swelltree.studies.batch import gpu_wave_sums, lane_wave_sums
-from swelltree.studies.batch.cases import BatchCase, CaseMaker, grid_step
+from swelltree.studies.batch.cases import BatchCase, CaseMaker, OwnLeaves, grid_step
 from swelltree.studies.batch.engine import PreparedBatch, Scheme, Steps, Target
 from swelltree.studies.batch.gpu_wave_sums import DeviceLoads
 from swelltree.studies.batch.lane_wave_sums import LaneLoads, LaneSums
@@ -54,8 +54,7 @@ from swelltree.studies.batch.many_seas import (
     sums_of_waves,
 )
 from swelltree.studies.batch.plan import Plan, sample_of
-from swelltree.studies.batch.shared import OwnLeaves
-from swelltree.studies.statics.poses import placed
+from swelltree.studies.statics.relax import placed
 from swelltree.studies.time.smooth import first_phase, problem, smooth_stepper
 from swelltree.studies.time.task import starts_at_equilibrium
 

@@ -18,9 +18,11 @@ from functools import cached_property
 import numpy as np
 
 from swelltree.integrate.programming import Point, Program
-from swelltree.studies.control.limited import At, Limited, Weights
-from swelltree.studies.control.series import (
+from swelltree.studies.control.limited import (
+    At,
+    Limited,
     Response,
+    Weights,
     harmonics_of,
     times_series,
     values_at,

@@ -29,7 +29,7 @@ from swelltree.results.sea import sea_of
 from swelltree.studies.control.actuators import Ports, find_ports, freed, with_signals
 from swelltree.studies.control.linear import look_in, wave_rates
 from swelltree.studies.linear.linearise import linear_model
-from swelltree.studies.seas import linear_waves
+from swelltree.studies.options import linear_waves
 from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:

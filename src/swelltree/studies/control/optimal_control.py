@@ -21,10 +21,9 @@ from swelltree.spatial.linalg import one_thread
 from swelltree.studies.control.actuators import find_ports, machine_limits, off_the_stops
 from swelltree.studies.control.control_study import ControlStudy
 from swelltree.studies.control.limits import read_limits, read_losses, with_machine_limits
-from swelltree.studies.control.search import SearchRequest
-from swelltree.studies.options import check_traced, study_of_model
+from swelltree.studies.control.nonlinear import SearchRequest
+from swelltree.studies.options import check_traced, realised, study_of_model
 from swelltree.studies.periodic.problem import PeriodRequest, harmonics_for, period_of
-from swelltree.studies.seas import realised
 from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:

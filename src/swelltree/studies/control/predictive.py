@@ -35,7 +35,7 @@ from swelltree.spatial.linear_steps import first_order_hold
 from swelltree.studies.control.actuators import Ports, find_ports, freed, port_rows
 from swelltree.studies.control.linear import rest_strokes
 from swelltree.studies.linear.linearise import linear_model
-from swelltree.studies.seas import linear_waves
+from swelltree.studies.options import linear_waves
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import AnySea, RealisedSea
 from swelltree.waves.spectral_lines import synthesised

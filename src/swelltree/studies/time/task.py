@@ -1,12 +1,26 @@
-"""What a run is to do: options read and checked, the sea realised, output times chosen."""
+"""What a run is to do: options read and checked, the sea realised, output times chosen.
+
+Runs that go on where another ended.
+
+A result keeps the state of its stepper at the end as one row of numbers, the coordinate
+`end_state`, with fingerprints of what it belongs to. The row goes into files with the result, so
+that a run read from a file can be continued too.
+
+Output times of a run: as asked for, or often enough to see the waves and the motion.
+
+Samples that lie far apart show another motion than the one that was computed (aliasing), and miss
+its largest values. A twentieth of a period misses a crest by 1.2 % at most.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.describe.errors import SwelltreeError, listed, shown, suggest, warn_user
 from swelltree.describe.options import SolverOptions, check_positive, complete
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.data import Window
@@ -14,18 +28,316 @@ from swelltree.hydro.linear.hydro import without_table
 from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.hydro.linear.radiation import radiation_memory
 from swelltree.integrate.complementarity.state import usual_formulation
+from swelltree.integrate.problem import Code
 from swelltree.integrate.runge_kutta.smooth import METHODS
-from swelltree.jit import Tree, is_traced
-from swelltree.model.capabilities import HasUnknowns, StartsFromEquilibrium, having
-from swelltree.model.model import Model, Pose
+from swelltree.jit import Contents, Tree, flatten, hashed, is_traced, is_tracer, leaves_of
+from swelltree.model.capabilities import HasUnknowns, ReportsFields, StartsFromEquilibrium, having
+from swelltree.model.model import Described, Model, Pose
 from swelltree.model.solved import coupled_effect, prepared
 from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations import formulation as chosen_formulation
+from swelltree.results.dataset import Labelled
 from swelltree.results.displacement import DESCRIBED, EQUILIBRIUM, datum_of
-from swelltree.studies.seas import check_times, realised
-from swelltree.studies.time.continuing import continued, end_time, is_run
-from swelltree.studies.time.output_step import output_times
+from swelltree.studies.options import Remembered, check_times, realised
+from swelltree.waves.airy import Components
+from swelltree.waves.gridded import GridWaves
 from swelltree.waves.sea import AnySea, RealisedSea
+from swelltree.waves.stream_function import StreamWave
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+PER_PERIOD = 20  # samples per period
+MIN_SAMPLES = 200  # samples of a run
+MAX_SAMPLES = 50_000  # samples of a run that names no output step
+NUMBERS = 2e8  # in the result of such a run, so that many bodies have fewer samples
+REFUSED = 2e7  # samples that nobody wants
+LONGEST = 1e8  # s: three years
+QUICK = 5.0  # times the frequency of the waves: such modes only follow the waves
+MAX_DOFS = 120  # of more the modes would take longer than is worth while
+
+
+def output_times(
+    model: Model,
+    waves: RealisedSea | None,
+    requested: NamedValues,
+    multiple_of: float | None = None,
+) -> np.ndarray:
+    """Output times [s].
+
+    Args:
+        model: compiled.
+        waves: the realised sea, or None.
+        requested: options of `Sampling`, and maybe `times`.
+        multiple_of: fixed step of the solver that a chosen output step must be a multiple of [s].
+    """
+    if requested.get("times") is not None:
+        return _specified(requested["times"])
+    duration, between = _number("duration", requested["duration"]), requested["output_step"]
+    if not 0 < duration <= LONGEST:
+        why = "not positive" if not duration > 0 else f"longer than three years ({LONGEST:g} s)"
+        raise SwelltreeError(f"duration {duration:g} s is {why}. Give the seconds to simulate.")
+    if between is None:
+        step = default_output_step(model, waves, duration, multiple_of)
+    else:
+        step = _number("output_step", between)
+    if not step > 0 or step > duration:
+        raise SwelltreeError(
+            f"output_step {step:g} s must lie between zero and the duration {duration:g} s."
+        )
+    if duration / step > REFUSED:
+        raise SwelltreeError(
+            f"output_step {step:g} s makes {duration / step:.2g} samples in {duration:g} s, more "
+            f"than {REFUSED:.0e}. Give a longer output_step; the solver takes steps of its own."
+        )
+    count = int(np.floor(duration / step + 1e-9))
+    result = step * np.arange(count + 1)
+    return result if duration - result[-1] < 1e-9 * duration else np.append(result, duration)
+
+
+def _specified(times: object) -> np.ndarray:
+    """Validate given times: finite, increasing and not negative."""
+    try:
+        result = np.asarray(times, float)
+    except (TypeError, ValueError):
+        raise SwelltreeError(
+            f"times are not numbers: {shown(times)}. Give increasing seconds."
+        ) from None
+    if result.ndim != 1 or len(result) == 0:
+        raise SwelltreeError(
+            f"times have shape {result.shape}. Give a row of at least one time, e.g. linspace."
+        )
+    bad, late = ~np.isfinite(result), ~(np.diff(result) > 0)
+    said = None
+    if bad.any():
+        said = f"number {int(bad.argmax()) + 1} is {result[bad.argmax()]}"
+    elif late.any():
+        said = f"{result[late.argmax() + 1]:.12g} s follows {result[late.argmax()]:.12g} s"
+    elif result[0] < 0:
+        said = f"they begin at {result[0]:g} s"
+    if said is not None:
+        raise SwelltreeError(
+            f"times must be increasing and not negative, but {said}. Give e.g. linspace."
+        )
+    return result
+
+
+def _number(name: str, value: object) -> float:
+    try:
+        result = float(value)  # pyright: ignore[reportArgumentType]
+    except (TypeError, ValueError):
+        result = np.nan
+    if not np.isfinite(result):
+        raise SwelltreeError(f"{name} {value!r} is not a number of seconds. Give e.g. 60.0.")
+    return result
+
+
+def default_output_step(
+    model: Model, waves: RealisedSea | None, duration: float, multiple_of: float | None = None
+) -> float:
+    """A twentieth of the shortest of the periods of the waves and of the bodies [s].
+
+    The result divides the duration, has at least 200 samples, and not so many that the result
+    would fill the memory, which is said.
+    """
+    requested = min([duration / MIN_SAMPLES, *(T / PER_PERIOD for T in periods(model, waves))])
+    most = max(MIN_SAMPLES, int(min(MAX_SAMPLES, NUMBERS / numbers_per_sample(model))))
+    least = duration / most
+    if requested < least:
+        warn_user(
+            f"samples every {requested:.2g} s would show the motion, but make more than {most} in "
+            f"{duration:g} s: the result has one every {least:.2g} s. Give output_step to choose."
+        )
+        requested = least
+    if multiple_of is not None:
+        return _multiple(duration, requested, multiple_of)
+    return duration / math.ceil(duration / requested * (1 - 1e-12))
+
+
+def _multiple(duration: float, requested: float, step: float) -> float:
+    """The longest multiple of a step that divides the duration and is at most the requested one."""
+    steps = round(duration / step)
+    fitting = [k for k in range(1, max(int(requested / step), 1) + 1) if steps % k == 0]
+    return step * fitting[-1]
+
+
+def numbers_per_sample(model: Model) -> int:
+    """Approximate number of values of a result per time."""
+    return 100 * model.layout.n_bodies + sum(
+        effect.sample_size for effect in having(model, ReportsFields)
+    )
+
+
+def periods(model: Model, waves: RealisedSea | None) -> list[float]:
+    """Periods to be resolved by a result [s]: of the waves, and natural periods of bodies."""
+    of_waves = wave_period(waves)
+    result = [] if of_waves is None else [of_waves]
+    if is_traced(model):
+        return result
+    fastest = np.inf if of_waves is None else QUICK * 2 * np.pi / of_waves
+    swinging = natural_frequencies(model)
+    return result + [2 * np.pi / w for w in swinging if 0 < w <= fastest]
+
+
+def wave_period(waves: RealisedSea | None) -> float | None:
+    """Period above which 75 % of the energy of the sea lie [s]; at most the peak period."""
+    if isinstance(waves, StreamWave):
+        return float(2 * np.pi / np.asarray(waves.omega))
+    if isinstance(waves, GridWaves):
+        return PER_PERIOD * float(waves.spacing[0])  # whoever made the field chose its step
+    if not isinstance(waves, Components) or is_tracer(waves.omega) or not len(waves):
+        return None
+    order = np.argsort(np.asarray(waves.omega))
+    omega = np.asarray(waves.omega)[order]
+    energy = np.cumsum(np.asarray(waves.amplitude)[order] ** 2)
+    if not energy[-1] > 0 or not omega[-1] > 0:
+        return None
+    return float(2 * np.pi / max(omega[np.searchsorted(energy, 0.75 * energy[-1])], 1e-6))
+
+
+def natural_frequencies(model: Model) -> np.ndarray:
+    """Natural frequencies of the bodies about the start [rad/s], without dynamic lines."""
+    from swelltree.studies.linear.linearise import matrices_at_start
+
+    how = chosen_formulation("path_matrix")
+    bare = model.replace(effects=tuple(e for e in model.effects if not isinstance(e, HasUnknowns)))
+    if len(how.start(bare).s) > MAX_DOFS or coupled_effect(model) is not None:
+        return np.zeros(0)
+    A = matrices_at_start(bare, how).state_matrix()
+    if not np.isfinite(A).all():
+        return np.zeros(0)
+    swing = np.imag(np.linalg.eigvals(A))
+    return swing[swing > 1e-6]
+
+
+STATE = "end_state"
+FINISHED = (Code.SUCCESS.name.lower(), Code.STOPPED_BY_USER.name.lower())
+_keys = Remembered()  # fingerprints of the last models
+
+
+def is_run(start: object) -> bool:
+    """Whether a start is the result of another run."""
+    return hasattr(start, "data_vars") and hasattr(start, "coords")
+
+
+def model_key(model: Model) -> str:
+    """Fingerprint of a model without its sea: parameters, layout and users' functions."""
+    bare = model.replace(described=Described())
+    known = _keys.about(bare)
+    if "key" not in known:
+        contents = Contents()
+        key = hashed(contents.of(bare))
+        if contents.unsure:
+            return key  # what a function of the user reads may be another the next time
+        known["key"] = key
+    return known["key"]
+
+
+def end_row(
+    model: Model, coordinates: str, state: Tree, time: float, last_sample: float
+) -> dict[str, Labelled]:
+    """The state in which a run ended, as a coordinate of its result.
+
+    Args:
+        model: without its sea.
+        coordinates: what the state is made of: stepper and formulation.
+        state: tree of numbers.
+        time: of the state [s].
+        last_sample: its time [s].
+    """
+    row = np.concatenate([np.ravel(np.asarray(x)).astype(float) for x in leaves_of(state)])
+    about = {
+        "long_name": "state of the stepper at the end of the run, for simulate(start=run)",
+        "model": model_key(model),
+        "stepper": coordinates,
+        "end_time": time,
+        "last_sample": last_sample,
+    }
+    return {STATE: (("end_number",), row, about)}
+
+
+def end_time(run: xr.Dataset) -> float:
+    """End time of a complete run [s]."""
+    if STATE not in run.coords:
+        raise SwelltreeError(
+            "start: this dataset keeps no end of a run. Give the result of simulate, or one that "
+            "load_result has read."
+        )
+    about = run[STATE].attrs
+    if run.attrs.get("result") not in FINISHED:
+        raise SwelltreeError(
+            f"start: that run ended with '{run.attrs.get('result')}' and cannot be continued: "
+            f"{run.attrs.get('message', '')} Fix it and run it again."
+        )
+    last = float(run.time.values[-1]) if run.sizes.get("time") else float("nan")
+    if last != float(about["last_sample"]):
+        raise SwelltreeError(
+            f"start: the samples given end at {last:g} s, those of the run at "
+            f"{float(about['last_sample']):g} s. Give the whole result."
+        )
+    return float(about["end_time"])
+
+
+def end_of(run: xr.Dataset, model: Model, coordinates: str, like: Tree) -> Tree:
+    """The state in which a run of the same model ended.
+
+    Args:
+        run: its result.
+        model: without its sea.
+        coordinates: as in `end_row`.
+        like: a state of the same shapes.
+    """
+    about = run[STATE].attrs
+    if about["stepper"] != coordinates:
+        raise SwelltreeError(
+            f"start: that run was stepped by {about['stepper']}, this one by {coordinates}. "
+            "Give the same formulation and kind of solver."
+        )
+    if about["model"] != model_key(model):
+        raise SwelltreeError(
+            "start: that run is of another model. Continue with the model it was made with; to "
+            "start anew from a position, describe the bodies there."
+        )
+    leaves, tree = flatten(like)
+    shapes = [np.shape(x) for x in leaves]
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    row = np.asarray(run[STATE].values, float)
+    if not len(ends) or ends[-1] != len(row):
+        raise SwelltreeError("start: the end of that run does not fit this model. Run it again.")
+    parts = zip(np.split(row, ends[:-1]), shapes, leaves, strict=True)
+    return tree.unflatten(
+        [part.reshape(shape).astype(np.asarray(x).dtype) for part, shape, x in parts]
+    )
+
+
+def continued(times: np.ndarray, begin: float, specified: bool) -> np.ndarray:
+    """Output times of a run that goes on at `begin`.
+
+    Even times stay on the grid they would have in one long run, to the last digit.
+    """
+    if not specified:
+        step = times[1] - times[0]
+        count = np.round(begin / step)
+        even = len(times) < 3 or np.ptp(np.diff(times)) < 1e-9 * step
+        if even and abs(count * step - begin) < 1e-9 * step:
+            return step * (count + np.arange(len(times)))
+        return begin + times
+    if times[0] < begin:
+        raise SwelltreeError(
+            f"times begin at {times[0]:g} s, before the run to be continued ends, at {begin:g} s. "
+            "Give later times, or duration and output_step."
+        )
+    return times
+
+
+def refuse_start(start: object, words: str) -> SwelltreeError:
+    """Error message about an invalid start."""
+    what = shown(start) if isinstance(start, str | int | float) else type(start).__name__
+    return SwelltreeError(
+        f"start {what} is not known. A run starts from {words}, or from the result of another run."
+    )
+
 
 TWO_STEP = ("two_step", "interior_point")  # solvers of systems with dynamic lines or contacts
 TWO_STEP_FORMULATIONS = ("lagrange", "path_matrix")

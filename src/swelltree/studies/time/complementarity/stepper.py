@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.compiler.step_means import with_step_means
+from swelltree.compiler.functions_of_time import with_step_means
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
 from swelltree.integrate.complementarity.cayley import cayley
@@ -44,9 +44,8 @@ from swelltree.integrate.extremes import as_channels, known_now
 from swelltree.integrate.problem import Code, describe
 from swelltree.integrate.stepper import Stepper
 from swelltree.jit import Array, Program, Tree, jnp, mapped, switched_off
-from swelltree.model.capabilities import StartsFromEquilibrium, having
+from swelltree.model.capabilities import InternalState, StartsFromEquilibrium, having
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.model.solved import where_solved
 from swelltree.multibody.kinematics import Pose
@@ -55,9 +54,8 @@ from swelltree.spatial.rotations import matmul
 from swelltree.studies.time.complementarity.channels import observer
 from swelltree.studies.time.complementarity.plan import OFF, Plan, plan
 from swelltree.studies.time.complementarity.start import derivatives_at, first_state
-from swelltree.studies.time.continuing import end_of
 from swelltree.studies.time.first_sample import Start, as_specified
-from swelltree.studies.time.task import Task
+from swelltree.studies.time.task import Task, end_of
 from swelltree.studies.time.verify import A_STEP_NEAR, why_stopped
 
 # --- A law that has no number where a run by the two-step scheme stopped

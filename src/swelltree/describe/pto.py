@@ -28,8 +28,17 @@ from swelltree.describe.forces.elements import (
     as_joint_name,
 )
 from swelltree.describe.forces.signals import Function, Signal
-from swelltree.describe.spec import Converted, Description, description
-from swelltree.describe.values import Flag, Name, NamedValues, Number, Numbers, as_numbers, row_of
+from swelltree.describe.spec import Description, description
+from swelltree.describe.values import (
+    Converted,
+    Flag,
+    Name,
+    NamedValues,
+    Number,
+    Numbers,
+    as_numbers,
+    row_of,
+)
 
 MaybePoint = Annotated[
     Converted[Point],
