@@ -1,14 +1,14 @@
-r"""Breakpoints: times at which what acts on a model jumps or has a kink.
+r"""Functions of time that act on a model: their breakpoints, and their means over steps.
 
-Every part of a compiled model that knows such times has a method ``corners()`` that gives them as
-an array [s]: tables, set speeds of winches. `corner_times` asks them all, wherever they stand in
-the model, so that a new kind of signal or operation needs nothing else than this method. Smooth
-solvers end their steps there (`solvers.problem.Options.corners`). A part that jumps counts its
-jump as done at the breakpoint itself.
+Every part of a compiled model that knows times at which it jumps or has a kink has a method
+``corners()`` that gives them as an array [s]: tables, set speeds of winches. `corner_times` asks
+them all, wherever they stand in the model, so that a new kind of signal or operation needs nothing
+else than this method. Smooth solvers end their steps there (`integrate.problem.Options.corners`).
+A part that jumps counts its jump as done at the breakpoint itself.
 
 What a user's function of time does is not known: `noticed_times` samples it over the run.
 
-Loads in time as a scheme of fixed steps sees them: means over a step around each instant.
+A scheme of fixed steps sees the mean over a step around each instant:
 
 .. math:: \bar f(t_n) = \frac1h \int_{t_n - h/2}^{t_n + h/2} f\, dt
 

@@ -1,14 +1,8 @@
 """Power take-offs (PTOs): devices that turn motion into useful power.
 
-Here are the simple ones; machines are in `devices`, latches and clutches in `switching`.
-
-What all power take-offs share: where they act, spring, end stops and limits.
-
-The stroke x is the distance between two points or a joint coordinate, less `rest`; v is its rate.
-The force F acts to increase the stroke; the absorbed power -F v is positive when it is taken from
-the sea.
-
-PTO actuators: hydraulics, linear generators, rectifiers with a flywheel.
+All share where they act, spring, end stops and limits (`Pto`). The stroke x is the distance between
+two points or a joint coordinate, less `rest`; v is its rate. The force F acts to increase the
+stroke; the absorbed power -F v is positive when it is taken from the sea.
 """
 
 from dataclasses import field

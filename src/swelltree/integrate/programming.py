@@ -1,6 +1,4 @@
-r"""Quadratic programs and sequences of them.
-
-Sequential quadratic programming with exact second derivatives.
+r"""Quadratic programs, and sequential quadratic programming with exact second derivatives.
 
 .. math:: \min_z f(z), \qquad l \le c(z) \le h
 

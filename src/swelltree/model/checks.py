@@ -1,20 +1,16 @@
-"""Mass against displaced water, for everything that must float by itself.
+"""Checks of a model: mass against displacement, rank of joint equations, lines alone.
 
 Bodies that carry one another's weight through their joints float together; a joint that leaves
 the vertical free carries nothing. Lines, springs, moorings, members and joints to the world may
-carry a difference, so that it is then only said.
-
-Rank of joint equations, judged against the size of the joints' own rows.
+carry a difference, so that it is then only reported as a note.
 
 A row of a loop, written in the velocities of the tree, is a sum over the bodies that it joins. On
 an axis that another joint holds already the terms cancel, and what remains is rounding: measured
 by the largest entry of the Jacobian it may look like an equation, measured by the terms that
 cancelled it is none. Every row is therefore divided by the size of its terms.
 
-Systems of lines alone, between fixed points and junctions.
-
-The equations of a system always have a body. Where none is described, a body that is welded to
-the world stands in; nothing hangs on it, and results leave it out.
+The equations of a system always have a body. Where only lines are described, between fixed points
+and junctions, a body that is welded to the world stands in; results leave it out.
 """
 
 from __future__ import annotations

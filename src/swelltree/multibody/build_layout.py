@@ -1,6 +1,6 @@
 """From a described system to the static layout and the joint arrays.
 
-Joint and loop equations as rows of reaction wrenches; their kinds are in `model.rows`.
+Joint and loop equations as rows of reaction wrenches; their kinds are in `multibody.rows`.
 
 Rows are written for body velocities in world axes, so one function serves cut
 joints (`path_matrix` and friends) and all joints (`lagrange`, `partition`).

@@ -1,9 +1,4 @@
-"""Studies that cannot be differentiated, and what to use in their place.
-
-What was found for a tree of arrays, to be found again for the same tree.
-
-The sea of a study: realised in the model's water, and shown beside its result.
-"""
+"""What all studies share: models checked, findings cached, the sea realised and shown."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Writing TOML: one table per item, its parts in line, so that a case file reads like a list.
 
-JSON schemas of descriptions, for editors that check a case file while one types.
+The JSON schema of descriptions serves editors that check a case file while one types.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Currents: water that flows past, by depth or as any field in space and time.
+"""The water: density, gravity and depth, currents by depth or as any field, and wind.
 
 Directions are those the water flows towards, counter-clockwise from +x. A current is added to the
 motion of the waves; how the current changes the waves (Doppler shift, steepening) is not modelled.
-
-The water: the one place of density, gravity and depth.
 """
 
 import itertools

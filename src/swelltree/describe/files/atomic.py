@@ -1,10 +1,8 @@
-"""Files written whole or not at all, by every part of the package.
+"""Files written whole or not at all, and paths given by users and files, which are checked.
 
 A file is made under a temporary name in its own folder and takes its name when it is complete. The
 temporary name contains the machine and the process, so that what a killed process left behind is
 found and removed by the next one that writes there.
-
-Paths that users and files give: invalid file names are reported.
 """
 
 from __future__ import annotations

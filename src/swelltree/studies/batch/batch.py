@@ -51,9 +51,8 @@ from swelltree.studies.batch.cases import (
     with_findings,
 )
 from swelltree.studies.batch.complementarity.starts import shared_step
-from swelltree.studies.batch.engine import Engine, Parallel
+from swelltree.studies.batch.engine import Engine, Outcome, Parallel, Plan, Summary
 from swelltree.studies.batch.engines import Lanes, chosen_engine
-from swelltree.studies.batch.plan import Outcome, Plan, Summary
 from swelltree.studies.batch.runge_kutta import RungeKutta
 from swelltree.studies.batch.sequential import OneByOne
 from swelltree.studies.batch.summaries import BUDGET, Requested

@@ -33,8 +33,15 @@ from swelltree.multibody.formulations.equations import event_count
 from swelltree.pto.controllers.controllers import controllers_of
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.studies.batch.complementarity.scheme import TwoStep
-from swelltree.studies.batch.engine import Engine, Parallel, PreparedBatch, Scheme, Steps, Target
-from swelltree.studies.batch.plan import Plan
+from swelltree.studies.batch.engine import (
+    Engine,
+    Parallel,
+    Plan,
+    PreparedBatch,
+    Scheme,
+    Steps,
+    Target,
+)
 from swelltree.studies.batch.runge_kutta import RungeKutta
 from swelltree.studies.batch.sequential import OneByOne
 from swelltree.studies.batch.summaries import (

@@ -2,8 +2,6 @@
 
 A slack cable or line has no stiffness, and a bent chain has many equilibria of which one is
 stable. The motion of the system with all velocities damped ends near that one.
-
-Where the bodies of a state are, and the state with bodies where they are described.
 """
 
 from __future__ import annotations

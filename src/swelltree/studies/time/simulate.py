@@ -81,12 +81,10 @@ def left_linear_range(model: Model, result: xr.Dataset, waves: RealisedSea | Non
         result: its dataset.
         waves: realised sea, or None.
     """
-    findings = [
-        *_through_the_ground(model, result),
-        *_above_the_water(model, result),
-        *_half_a_turn(result),
-        *_long_steps(model, result),
-    ]
+    findings: list[Finding] = []
+    if "line_position" in result:
+        findings += [*_through_the_ground(model, result), *_above_the_water(model, result)]
+    findings += [*_half_a_turn(result), *_long_steps(model, result)]
     hydro = linear_hydro(model)
     if hydro is None:
         return findings
@@ -107,7 +105,7 @@ def _through_the_ground(model: Model, result: xr.Dataset) -> Iterator[Finding]:
     """Warn of multibody cables below the seabed, which they do not feel."""
     cables = cables_of(model)
     depth = float(model.water.depth)
-    if cables is None or not np.isfinite(depth) or "line_position" not in result:
+    if cables is None or not np.isfinite(depth):
         return
     lowest = result.line_position.sel(axis="z").min("line_node")
     for name in cables.lines:
@@ -132,7 +130,8 @@ def _above_the_water(model: Model, result: xr.Dataset) -> Iterator[Finding]:
 
 def _long_steps(model: Model, result: xr.Dataset) -> Iterator[Finding]:
     """Warn of fixed steps that are too long for friction between bodies."""
-    text = too_long_step(model, float(result.attrs.get("step", 0.0)))
+    step = float(result.attrs.get("step", 0.0))
+    text = too_long_step(model, step) if step > 0.0 else ""
     if text:
         yield Finding("warning", "contact step", text)
 

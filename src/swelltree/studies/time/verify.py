@@ -110,6 +110,8 @@ def refuse_fast_winches(model: Model, step: float, times: np.ndarray) -> None:
 
 def warn_light_hook_loads(model: Model) -> None:
     """Warn before a run of loads lighter than the water they displace."""
+    if not all_winches(model):
+        return
     lines = lines_of(model)
     winches = None if lines is None else lines.winches
     if lines is None or winches is None:
@@ -136,12 +138,14 @@ def warn_winch_findings(model: Model, result: xr.Dataset) -> None:
 
 
 def _sentences(model: Model, result: xr.Dataset) -> list[str]:
-    lines = lines_of(model)
-    if lines is None:
-        return []
     rows = str(result.attrs.get("event_log", "")).split("\n")
     failed = [row for row in rows if "not caught" in row or "can carry" in row]
-    if lines.winches is None or result.sizes["time"] < 2:
+    if not all_winches(model) or result.sizes["time"] < 2:
+        return failed
+    lines = lines_of(model)
+    if lines is None:  # winches of cables say nothing here
+        return []
+    if lines.winches is None:
         return failed
     time = np.asarray(result["time"])
     span = float(time[1] - time[0])

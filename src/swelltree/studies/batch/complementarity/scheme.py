@@ -33,8 +33,7 @@ from swelltree.studies.batch.complementarity.starts import (
     begins_still,
     chunk_of_steps,
 )
-from swelltree.studies.batch.engine import PreparedBatch, Scheme, Steps, Target
-from swelltree.studies.batch.plan import Outcome, Plan
+from swelltree.studies.batch.engine import Outcome, Plan, PreparedBatch, Scheme, Steps, Target
 from swelltree.studies.batch.sequential import OneByOne
 from swelltree.studies.time.complementarity.channels import observe
 from swelltree.studies.time.complementarity.plan import grid

@@ -31,7 +31,7 @@ from swelltree.model.solved import prepared
 from swelltree.multibody.kinematics import Pose
 from swelltree.spatial.rotations import compact
 from swelltree.studies.batch.cases import BatchCase, CaseMaker, key_of, ramp_of_case
-from swelltree.studies.batch.plan import Plan, sample_of
+from swelltree.studies.batch.engine import Plan, sample_of
 from swelltree.studies.options import realised
 from swelltree.studies.time.complementarity.channels import observe
 from swelltree.studies.time.complementarity.plan import form_of_task
