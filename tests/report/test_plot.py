@@ -10,7 +10,7 @@ import swelltree as sw
 from made_hydro import heaving_float
 from made_result import HOSTILE, made_run, made_system
 from swelltree.report import plots as plot
-from swelltree.report.tables import record_spectrum
+from swelltree.report.frequency import record_spectrum
 from swelltree.waves.spectra import jonswap
 
 

@@ -27,7 +27,6 @@ from swelltree.describe.system import System
 from swelltree.describe.values import NamedValues, turned_onto
 
 if TYPE_CHECKING:
-    from swelltree.describe.bodies.hulls import Hull
     from swelltree.describe.joints.joint import Joint
     from swelltree.describe.mooring.seabed import Seabed
     from swelltree.describe.pto import Pto

@@ -23,9 +23,9 @@ from swelltree.describe.files.atomic import write_atomic
 from swelltree.describe.values import NamedValues
 from swelltree.report import tables
 from swelltree.report.channels import CHANNEL_SAMPLES, channels
+from swelltree.report.frequency import modes_data, rao_data, sea_spectrum
 from swelltree.report.html import Blocks
 from swelltree.report.scene import COLORS, MOTION_SAMPLES, drawing_of, scene
-from swelltree.report.tables import modes_data, rao_data, sea_spectrum
 from swelltree.results.files import load_result
 from swelltree.results.tables import (
     budget_table,

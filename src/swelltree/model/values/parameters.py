@@ -36,7 +36,6 @@ from swelltree.model.capabilities import HasDerivedParameters, HasParameters, ha
 from swelltree.model.values.by_path import described_value, with_described
 
 if TYPE_CHECKING:
-    from swelltree.describe import System
     from swelltree.model.model import Model
 
 

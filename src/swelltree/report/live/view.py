@@ -19,7 +19,6 @@ from swelltree.studies.time.stepped.run import SteppedRun
 from swelltree.studies.time.stepped.stepper import stepper
 
 if TYPE_CHECKING:
-    from swelltree.describe.environment.seas import Sea
     from swelltree.report.live.server import Server
 
 MAX_SAMPLES = 200  # samples that the run keeps

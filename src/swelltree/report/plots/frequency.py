@@ -12,9 +12,9 @@ from swelltree.describe.errors import SwelltreeError, suggest
 from swelltree.describe.values import DOFS, NamedValues
 from swelltree.hydro.data.relations import RESIDUAL
 from swelltree.model.model import Model
+from swelltree.report.frequency import MIN_SAMPLES, record_spectrum, sea_spectrum
 from swelltree.report.plots.overview import without_free
 from swelltree.report.plots.time import INK, below, color, figure, heading, legend, panels_of, style
-from swelltree.report.tables import MIN_SAMPLES, record_spectrum, sea_spectrum
 from swelltree.results.statistics import settled
 
 if TYPE_CHECKING:

@@ -23,7 +23,6 @@ from swelltree.results.units import prefixed, readable, unit_of
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 
 

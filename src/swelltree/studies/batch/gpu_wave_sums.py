@@ -19,7 +19,6 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,10 +34,6 @@ from swelltree.jit import (
     grouped,
     kernel_text,
 )
-
-if TYPE_CHECKING:
-    from swelltree.jit import Device, Memory
-
 
 COARSE = 5  # instants in the shortest period at which waves are summed
 RATIO = 4  # points of the fine grid for each of them

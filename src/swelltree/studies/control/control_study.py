@@ -72,8 +72,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from swelltree.multibody.layout import Layout
-    from swelltree.studies.control.actuators import Ports
-    from swelltree.studies.control.nonlinear import ControlSolution
 
 
 # --- Datasets of optimal control

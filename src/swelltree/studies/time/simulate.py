@@ -40,11 +40,16 @@ from swelltree.studies.checks.sea import (
     mesh_of_the_tank,
     outside_linear_range,
 )
-from swelltree.studies.options import elevation_variable, study_of_model, with_sea_attributes
+from swelltree.studies.options import (
+    elevation_variable,
+    end_row,
+    study_of_model,
+    with_sea_attributes,
+)
 from swelltree.studies.time.complementarity.stepper import two_step_stepper
 from swelltree.studies.time.complementarity.traced import two_step_traced
 from swelltree.studies.time.smooth import smooth_stepper, smooth_traced
-from swelltree.studies.time.task import TWO_STEP, Task, end_row, read_task
+from swelltree.studies.time.task import TWO_STEP, Task, read_task
 from swelltree.studies.time.verify import (
     validate_winch_commands,
     warn_light_hook_loads,
@@ -56,9 +61,6 @@ from swelltree.waves.sea import AnySea, RealisedSea
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from swelltree.describe.errors import Finding
-    from swelltree.waves.sea import AnySea
 
 
 def brief_check(model: Model) -> list[Finding]:

@@ -86,8 +86,9 @@ from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.pto.controllers.missing_numbers import not_finite
 from swelltree.results.sea import chosen
 from swelltree.spatial.rotations import compact
+from swelltree.studies.options import end_of, refuse_start
 from swelltree.studies.statics.equilibrium import equilibrium_state, find_rest
-from swelltree.studies.time.task import Task, end_of, refuse_start, required_step
+from swelltree.studies.time.task import Task, required_step
 from swelltree.studies.time.verify import stages_until, why_stopped, with_watch
 
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged

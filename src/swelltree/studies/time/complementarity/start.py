@@ -46,8 +46,8 @@ from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import lines_of, required_lines
 from swelltree.multibody.inertia import dense_inertia, world_inertia
 from swelltree.multibody.kinematics import Pose, joint_frames, tree_blocks, velocity_matrix
+from swelltree.studies.options import refuse_start
 from swelltree.studies.time.complementarity.channels import observer
-from swelltree.studies.time.task import refuse_start
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import RealisedSea
 from swelltree.waves.stream_function import StreamWave

@@ -51,11 +51,12 @@ from swelltree.model.solved import where_solved
 from swelltree.multibody.kinematics import Pose
 from swelltree.pto.controllers.missing_numbers import not_finite
 from swelltree.spatial.rotations import matmul
+from swelltree.studies.options import end_of
 from swelltree.studies.time.complementarity.channels import observer
 from swelltree.studies.time.complementarity.plan import OFF, Plan, plan
 from swelltree.studies.time.complementarity.start import derivatives_at, first_state
 from swelltree.studies.time.first_sample import Start, as_specified
-from swelltree.studies.time.task import Task, end_of
+from swelltree.studies.time.task import Task
 from swelltree.studies.time.verify import A_STEP_NEAR, why_stopped
 
 # --- A law that has no number where a run by the two-step scheme stopped

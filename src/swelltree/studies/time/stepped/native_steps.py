@@ -14,7 +14,7 @@ import functools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,10 +36,6 @@ from swelltree.studies.time.smooth import SmoothStepper, problem_of
 from swelltree.studies.time.stepped.commands import Commands, with_commands
 from swelltree.studies.time.task import Task, required_step
 from swelltree.waves.sea import elevation
-
-if TYPE_CHECKING:
-    from swelltree.multibody.formulations.equations import Phase
-
 
 CHANGES = "work_of_changes"
 TORN = 1e-6  # m, rad: what a change of numbers may open a joint by

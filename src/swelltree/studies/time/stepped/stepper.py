@@ -14,19 +14,19 @@ from swelltree.hydro.linear.data import Window
 from swelltree.jit import is_traced, trim_cache
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
-from swelltree.studies.options import check_times, realised, records_of, study_of_model
+from swelltree.studies.options import (
+    check_times,
+    end_time,
+    is_run,
+    realised,
+    records_of,
+    study_of_model,
+)
 from swelltree.studies.time.complementarity.start import default_step
 from swelltree.studies.time.simulate import checked, stepper_of
 from swelltree.studies.time.stepped.commands import no_commands, read_values
 from swelltree.studies.time.stepped.run import SteppedRun, StepperSetup, seconds
-from swelltree.studies.time.task import (
-    TWO_STEP,
-    Task,
-    end_time,
-    is_run,
-    read_task,
-    required_step,
-)
+from swelltree.studies.time.task import TWO_STEP, Task, read_task, required_step
 from swelltree.studies.time.verify import (
     longest_step,
     validate_winch_commands,
