@@ -1,8 +1,8 @@
 """What all studies share: models checked, findings cached, the sea realised and shown.
 
-A run may go on where another ended: a result keeps the state of its stepper at the end as one row of numbers, the coordinate
-`end_state`, with fingerprints of what it belongs to. The row goes into files with the result, so
-that a run read from a file can be continued too.
+A run may go on where another ended: a result keeps the state of its stepper at the end as one row
+of numbers, the coordinate `end_state`, with fingerprints of what it belongs to. The row goes into
+files with the result, so that a run read from a file can be continued too.
 """
 
 from __future__ import annotations

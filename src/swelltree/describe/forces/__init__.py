@@ -1,1 +1,1 @@
-"""Force elements (`elements`, `viscous`, `immersion`, `weak_scatterer`), controllers and signals."""
+"""Force elements: `elements`, `viscous`, `immersion`, `weak_scatterer`; controllers, signals."""
