@@ -4,10 +4,9 @@ A problem is pure functions of ``args`` (the model), ``t`` and ``y``, where ``y`
 of float64 arrays. One attempt at a step (`attempt`) serves every method and both loops: an
 open-ended one (fast, forward derivatives) and a bounded one (forward and reverse derivatives).
 
-Fixed steps of many cases in parallel: the same times for all, and a flag for those that failed.
-
-The steps are those of `smooth.integrate` with method "rk4". Time, lengths of steps and stages are
-the same in all cases, so that loops never part; a case that has failed is held where it was.
+`fixed_steps` steps many cases in parallel, as `integrate` with method "rk4". Time, lengths of steps
+and stages are the same in all cases, so that loops never part; a case that has failed is held where
+it was. With `integrate` instead, batches took 1.2 (RM3) to 2.8 times (three barges) the CPU time.
 Problems with events have no common times and take `integrate`.
 """
 

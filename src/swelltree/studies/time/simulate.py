@@ -41,6 +41,7 @@ from swelltree.studies.checks.sea import (
     outside_linear_range,
 )
 from swelltree.studies.options import (
+    Remembered,
     elevation_variable,
     end_row,
     study_of_model,
@@ -63,10 +64,17 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+_known = Remembered()  # findings about the last models
+
+
 def brief_check(model: Model) -> list[Finding]:
     """Quick checks before every run, without compilation."""
-    findings = [*mass_against_displacement(model), *damping_decayed(model, CUT_OFF)]
-    return sorted_findings([finding for finding in findings if finding.severity != "note"])
+    # models that are equal in all arrays may be described with other hulls
+    notes, afloat = _known.about(model), model.described.afloat
+    if afloat not in notes:
+        found = [*mass_against_displacement(model), *damping_decayed(model, CUT_OFF)]
+        notes[afloat] = sorted_findings([one for one in found if one.severity != "note"])
+    return notes[afloat]
 
 
 # --- After a run: did the motion stay where the model holds?

@@ -29,7 +29,7 @@ from swelltree.model.solved import coupled_effect, prepared
 from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.results.displacement import DESCRIBED, EQUILIBRIUM, datum_of
-from swelltree.studies.options import check_times, continued, end_time, is_run, realised
+from swelltree.studies.options import Remembered, check_times, continued, end_time, is_run, realised
 from swelltree.waves.airy import Components
 from swelltree.waves.gridded import GridWaves
 from swelltree.waves.sea import AnySea, RealisedSea
@@ -183,8 +183,18 @@ def wave_period(waves: RealisedSea | None) -> float | None:
     return float(2 * np.pi / max(omega[np.searchsorted(energy, 0.75 * energy[-1])], 1e-6))
 
 
+_known = Remembered()  # natural frequencies of the last models
+
+
 def natural_frequencies(model: Model) -> np.ndarray:
     """Natural frequencies of the bodies about the start [rad/s], without dynamic lines."""
+    notes = _known.about(model)
+    if "frequencies" not in notes:
+        notes["frequencies"] = _frequencies_at_start(model)
+    return notes["frequencies"]
+
+
+def _frequencies_at_start(model: Model) -> np.ndarray:
     from swelltree.studies.linear.linearise import matrices_at_start
 
     how = chosen_formulation("path_matrix")
