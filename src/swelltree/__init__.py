@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from swelltree.model.model import Model as Model
     from swelltree.multibody.rows import CouplingLaw as CouplingLaw
     from swelltree.multibody.rows import coupling_law as coupling_law
-    from swelltree.pto.laws.own import PtoLaw as PtoLaw
-    from swelltree.pto.laws.own import pto_law as pto_law
+    from swelltree.pto.laws.base import PtoLaw as PtoLaw
+    from swelltree.pto.laws.base import pto_law as pto_law
     from swelltree.report import plots
     from swelltree.report.campaign_page import write_campaign_report as write_campaign_report
     from swelltree.report.export import export as export
@@ -174,7 +174,7 @@ _NAMES = {
     "swelltree.hydro.weak_scatterer.coefficients": "weak_scatterer_coefficients",
     "swelltree.forces.own_effect": "effect body_point wrench_at",
     "swelltree.multibody.rows": "CouplingLaw coupling_law",
-    "swelltree.pto.laws.own": "PtoLaw pto_law",
+    "swelltree.pto.laws.base": "PtoLaw pto_law",
     "swelltree.studies.time.simulate": "simulate simulate_traced",
     "swelltree.studies.time.stepped.stepper": "stepper",
     "swelltree.studies.time.complementarity.traced": "moored_start",

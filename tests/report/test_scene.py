@@ -15,12 +15,13 @@ from swelltree.describe.drawing import (
     coarser,
     drawing,
     pack_shape,
+    read_block,
     shape,
     sides_from_inertia,
     unpack_shape,
 )
 from swelltree.report.channels import channels
-from swelltree.report.html import Blocks, read_block
+from swelltree.report.html import Blocks
 from swelltree.report.scene import scene, stride, waves
 
 

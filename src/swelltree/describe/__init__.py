@@ -19,8 +19,8 @@ from swelltree.describe.bodies.hulls import (
     Union,
 )
 from swelltree.describe.casefile.case import Case, case_schema, load, loads
-from swelltree.describe.casefile.limits import ChannelLimit
 from swelltree.describe.casefile.studies import (
+    ChannelLimit,
     EquilibriumStudy,
     ModesStudy,
     OperabilityStudy,

@@ -314,32 +314,6 @@ def tree_blocks(model: Model, pose: Pose, frames: Frames) -> tuple[Array, Array]
     return moves * (slide + cross(turn[None], arm)), moves * turn
 
 
-def tree_block_rates(
-    model: Model, pose: Pose, frames: Frames, v: Float[Array, "b 6"]
-) -> tuple[Array, Array]:
-    """Time derivative of the blocks when the bodies move with v."""
-    layout = model.layout
-    xp = namespace(v, pose.p)
-    n = layout.n_tree
-    joint = dof_joint(layout)[:n]
-    base = body_index(layout, layout.base)[joint]
-    follower = body_index(layout, layout.follower)[joint]
-    p, vw = with_world(pose.p, np.zeros(3)), with_world(v, np.zeros(6))
-    w_base, w_follower = vw[base, 3:], vw[follower, 3:]
-    o = frames.follower_o[joint]
-    turn, slide = frames.turn[:n], frames.slide[:n]
-    # axes turn with the body they are fixed in
-    on_follower = np.array([d.on_follower for d in layout.dofs[:n]], dtype=bool)[:, None]
-    carried = xp.where(on_follower, w_follower, w_base) if on_follower.any() else w_base
-    turn_rate, slide_rate = cross(carried, turn), cross(w_base, slide)
-    o_rate = vw[follower, :3] + cross(w_follower, o - p[follower])
-    arm = pose.p[:, None, :] - o[None]
-    arm_rate = v[:, None, :3] - o_rate[None]
-    lin = slide_rate + cross(turn_rate[None], arm) + cross(turn[None], arm_rate)
-    moves = layout.moves[:, :, None]
-    return moves * lin, moves * turn_rate
-
-
 def velocity_matrix(lin: Float[Array, "b n 3"], rot: Float[Array, "b n 3"]) -> Array:
     """P (6N, n) from its blocks."""
     xp = namespace(lin)

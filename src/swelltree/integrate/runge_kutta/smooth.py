@@ -19,14 +19,19 @@ from typing import NamedTuple
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest
-from swelltree.integrate.extremes import (
+from swelltree.integrate.problem import (
+    Carry,
+    Code,
     Extremes,
+    LinearBlock,
+    Options,
+    Problem,
     as_channels,
     known_now,
     nothing_known,
+    start,
     with_step,
 )
-from swelltree.integrate.problem import Carry, Code, LinearBlock, Options, Problem, start
 from swelltree.integrate.runge_kutta import control
 from swelltree.integrate.runge_kutta.attempt import Attempts, choose
 from swelltree.integrate.runge_kutta.explicit import RK4, SAME, TABLEAUS

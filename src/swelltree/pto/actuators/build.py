@@ -15,9 +15,8 @@ from swelltree.multibody.build_layout import local_point
 from swelltree.multibody.layout import Layout
 from swelltree.pto.actuators.actuators import Ends, Stops, Strokes
 from swelltree.pto.actuators.forces import LIMITLESS, StrokeForces
-from swelltree.pto.laws.base import Damper, FrictionDamper, Generator, Law
+from swelltree.pto.laws.base import Damper, FrictionDamper, Generator, Law, make_own_law
 from swelltree.pto.laws.hydraulic import Hydraulic, Rectifier
-from swelltree.pto.laws.own import make_own_law
 from swelltree.pto.laws.switching import NEVER, Declutching, Latching, Sticking
 
 if TYPE_CHECKING:

@@ -46,7 +46,7 @@ from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.multibody.formulations.equations import Phase, observe, rates, start_phase
 from swelltree.multibody.layout import DOFS
-from swelltree.pto.controllers.missing_numbers import not_finite
+from swelltree.pto.controllers.controllers import not_finite
 from swelltree.spatial.linalg import one_thread
 from swelltree.spatial.rotations import compact
 from swelltree.studies.options import check_traced, realised, study_of_model, with_elevation

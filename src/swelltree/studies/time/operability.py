@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
 
-from swelltree.describe.casefile.limits import ChannelLimit, as_limits
+from swelltree.describe.casefile.studies import ChannelLimit, as_limits
 from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.describe.options import ComparedOptions, with_options

@@ -24,8 +24,14 @@ from swelltree.compiler.functions_of_time import (
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.radiation import with_exact_memory
-from swelltree.integrate.extremes import as_channels, nothing_known
-from swelltree.integrate.problem import Code, LinearBlock, describe, padded_corners
+from swelltree.integrate.problem import (
+    Code,
+    LinearBlock,
+    as_channels,
+    describe,
+    nothing_known,
+    padded_corners,
+)
 from swelltree.integrate.runge_kutta.smooth import (
     Carry,
     Options,
@@ -83,7 +89,7 @@ from swelltree.multibody.formulations.equations import (
 )
 from swelltree.multibody.formulations.latches import dead_latches
 from swelltree.pto.actuators.forces import stroke_forces
-from swelltree.pto.controllers.missing_numbers import not_finite
+from swelltree.pto.controllers.controllers import not_finite
 from swelltree.results.sea import chosen
 from swelltree.spatial.rotations import compact
 from swelltree.studies.options import end_of, refuse_start

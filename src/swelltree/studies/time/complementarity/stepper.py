@@ -40,8 +40,7 @@ from swelltree.integrate.complementarity.state import (
     sentences,
 )
 from swelltree.integrate.complementarity.step import sampled
-from swelltree.integrate.extremes import as_channels, known_now
-from swelltree.integrate.problem import Code, describe
+from swelltree.integrate.problem import Code, as_channels, describe, known_now
 from swelltree.integrate.stepper import Stepper
 from swelltree.jit import Array, Program, Tree, jnp, mapped, switched_off
 from swelltree.model.capabilities import InternalState, StartsFromEquilibrium, having
@@ -49,7 +48,7 @@ from swelltree.model.effect import Instant
 from swelltree.model.model import Model
 from swelltree.model.solved import where_solved
 from swelltree.multibody.kinematics import Pose
-from swelltree.pto.controllers.missing_numbers import not_finite
+from swelltree.pto.controllers.controllers import not_finite
 from swelltree.spatial.rotations import matmul
 from swelltree.studies.options import end_of
 from swelltree.studies.time.complementarity.channels import observer
