@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from made_result import HOSTILE, made_run, made_system, made_water
+from made_result import HOSTILE, made_run, made_system, made_water, read_block
 from swelltree.describe.bodies.hull_panels import hull_panels
 from swelltree.describe.bodies.meshes import Panels
 from swelltree.describe.drawing import (
@@ -15,7 +15,6 @@ from swelltree.describe.drawing import (
     coarser,
     drawing,
     pack_shape,
-    read_block,
     shape,
     sides_from_inertia,
     unpack_shape,
