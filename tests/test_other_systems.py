@@ -9,9 +9,9 @@ import pytest
 
 import swelltree as sw
 from swelltree import command
-from swelltree.campaigns import pool, security, store
-from swelltree.describe.files import atomic, paths
-from swelltree.integrate import chunks
+from swelltree.campaigns import pool, store
+from swelltree.describe.files import atomic
+from swelltree.integrate import stepper
 from swelltree.jit import backend, cache, native
 
 
@@ -85,17 +85,17 @@ def test_the_lock_file_is_closed_before_it_is_removed_where_open_files_cannot_be
 
 @pytest.mark.usefixtures("windows")
 def test_without_modes_of_files_a_certificate_is_still_read(tmp_path):
-    file = security.write_certificate(tmp_path / "own.pem")
+    file = pool.write_certificate(tmp_path / "own.pem")
     file.chmod(0o644)
-    assert security.read_certificate(file).require_encryption
+    assert pool.read_certificate(file).require_encryption
 
 
 @pytest.mark.usefixtures("windows")
 def test_files_are_read_without_the_flags_of_posix(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"text")
-    assert paths.plain_bytes(tmp_path / "a.txt") == b"text"
+    assert atomic.plain_bytes(tmp_path / "a.txt") == b"text"
     with pytest.raises(OSError, match=r"a\.txt|directory|Permission"):
-        paths.plain_bytes(tmp_path)
+        atomic.plain_bytes(tmp_path)
 
 
 def test_left_over_files_go_by_age_where_processes_cannot_be_looked_up(monkeypatch, tmp_path):
@@ -115,7 +115,7 @@ def test_left_over_files_go_by_age_where_processes_cannot_be_looked_up(monkeypat
 
 @pytest.mark.usefixtures("windows")
 def test_room_for_long_results_is_reserved_without_fallocate():
-    file = chunks._reserved(1000)
+    file = stepper._reserved(1000)
     assert file is not None
     with file:
         assert file.seek(0, os.SEEK_END) == 1000

@@ -2,6 +2,10 @@
 
 Everything heavy is imported inside the commands: `swelltree check` needs no JAX and answers in
 well under a second. Mistakes in the input end with an error message and exit code 2.
+
+The demo: three hinged barges in a short-crested sea, with a damper on each hinge.
+
+The barges come from the gallery with their hydrodynamic data, so the demo needs no BEM code.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 from typer.core import TyperGroup
 
+import swelltree.describe as sw
 from swelltree.command import CODE, STOPPED, hear, main, was_stopped
 from swelltree.describe.casefile.studies import Study
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
 
     from swelltree.describe.casefile.case import Case
     from swelltree.model.model import Model
+
 
 OUT_HELP = "Folder for the results."
 
@@ -111,8 +117,8 @@ def _say(*items: RenderableType) -> None:
 
 def _compiled(loaded: Case, case: Path) -> Model:
     """The model of a case, with the code beside it."""
-    from swelltree.compiler.case import compile_case
-    from swelltree.describe.casefile.user_code import use_adjacent_code
+    from swelltree.compiler.compile import compile_case
+    from swelltree.describe.casefile.case import use_adjacent_code
 
     use_adjacent_code(loaded, case)
     return compile_case(loaded)
@@ -170,11 +176,10 @@ def check(
     physics: Annotated[bool, typer.Option("--physics", help="Also run the model checks.")] = False,
 ) -> None:
     """Read and assemble a case and show its contents; nothing is run."""
-    from swelltree.compiler.case import check_bands
-    from swelltree.compiler.compile import compile
+    from swelltree.compiler.compile import check_bands, compile
     from swelltree.describe import load
     from swelltree.hydro.data.case import check_hydro_file
-    from swelltree.model.checks.afloat import mass_against_displacement
+    from swelltree.model.checks import mass_against_displacement
     from swelltree.report.outline import outline, without_user_code
 
     loaded = load(case)
@@ -251,7 +256,7 @@ def run(
 ) -> None:
     """Run the studies of a case; each result is written as netCDF."""
     from swelltree.describe import load
-    from swelltree.describe.files.paths import file_stems
+    from swelltree.describe.files.atomic import file_stems
     from swelltree.results.files import (
         make_folder,
         place_of,
@@ -388,7 +393,7 @@ def options(
     ] = None,
 ) -> None:
     """List the options of studies and campaigns: names, types, defaults and what they do."""
-    from swelltree.campaigns.file_keys import CampaignTable
+    from swelltree.campaigns.file import CampaignTable
     from swelltree.describe.casefile.case import STUDY_TYPES
     from swelltree.describe.errors import listed, suggest
     from swelltree.describe.spec import help_of_arguments, plain_signature
@@ -444,7 +449,7 @@ def certificate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="New file; only you may read it.")],
 ) -> None:
     """Make the certificate of a cluster; whoever has it, and nobody else, can run code on it."""
-    from swelltree.campaigns.security import write_certificate
+    from swelltree.campaigns.pool import write_certificate
 
     typer.echo(f"written: {write_certificate(file)}")
 
@@ -685,7 +690,6 @@ def demo(
     out: Annotated[Path, typer.Option(help=OUT_HELP)] = Path("out/demo"),
 ) -> None:
     """Simulate three hinged barges in waves and write a report."""
-    from swelltree.demo import run_demo
     from swelltree.results.summary import summary
 
     result, files = run_demo(out)
@@ -843,3 +847,65 @@ def schema(
 
 if __name__ == "__main__":
     main()
+
+
+NOTE = (
+    "Linear hydrodynamics of the three barges together: hydrostatics, added mass, radiation memory "
+    "and excitation, with the exact motion of the hinged bodies. The surface shown is the sea as "
+    "it comes in; what the barges reflect and radiate acts on them but is not drawn."
+)
+
+
+def run_demo(out: str | Path, duration: float = 120.0) -> tuple[xr.Dataset, list[Path]]:
+    """Simulate the demo and write case, data, result, plots and report.
+
+    Args:
+        out: folder, made if need be.
+        duration: of the run [s].
+
+    Returns:
+        the result and the files, the report last.
+    """
+    import numpy as np
+
+    from swelltree.compiler.compile import compile
+    from swelltree.describe.files.atomic import write_atomic
+    from swelltree.gallery.barges import barges
+    from swelltree.hydro.readers.read import read_hydro
+    from swelltree.report import plots as plot
+    from swelltree.report.plots import write_figure
+    from swelltree.report.report import write_report
+    from swelltree.results.files import make_folder, save
+    from swelltree.studies.linear.modes import modes
+    from swelltree.studies.linear.rao import rao
+    from swelltree.studies.time.simulate import simulate
+
+    folder = make_folder(out)
+    ready = barges()
+    system, sea = ready.system, ready.sea
+    # the case file and its data lie beside the result: `swelltree run demo.toml` repeats it
+    data = write_atomic(folder / "barges.nc", ready.file.read_bytes())
+    study = sw.SimulateStudy("demo", duration=duration, output_step=0.2, sea=sea)
+    case = sw.Case(system, (study,), hydro=sw.HydroSpec(file=data.name))
+    text = case.to_toml(folder / "demo.toml")
+    # a looser fit than the default: quick, and its error is reported in the result
+    model = compile(system, read_hydro(data), fit={"error": 0.05})
+    result = simulate(
+        model,
+        **study.arguments(),
+        provenance={"case": text, "case_file": "demo.toml", "study_name": study.name},
+    )
+    provenance = {"case": text, "case_file": "demo.toml"}
+    linear = rao(model, omega=np.linspace(0.2, 2.0, 181), wave_direction=0.0, provenance=provenance)
+    natural = modes(model, provenance=provenance)
+    pictures = {
+        "sea.png": plot.sea(result),
+        "motion.png": plot.motion(result),
+        "rao.png": plot.rao(linear),
+        "energy.png": plot.energy(result),
+    }
+    files = [folder / "demo.toml", data, save(result, folder / "demo.nc")]
+    files += [save(linear, folder / "rao.nc"), save(natural, folder / "modes.nc")]
+    files += [write_figure(fig, folder / name) for name, fig in pictures.items()]
+    page = write_report([result, linear, natural], folder / "report.html", note=NOTE)
+    return result, [*files, page]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree.describe as sw
-from swelltree.describe.bodies.frames import euler_matrix
+from swelltree.describe.values import euler_matrix
 
 
 def test_inertia_may_be_given_in_three_ways():

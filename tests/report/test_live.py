@@ -21,10 +21,8 @@ import pytest
 import swelltree as sw
 from made_buoy import buoy_model
 from support import ROOT
-from swelltree.report.live.frames import Frames
-from swelltree.report.live.page import live_page
-from swelltree.report.live.running import Running
-from swelltree.report.live.server import Allowance, Server
+from swelltree.report.live.running import Frames, Running
+from swelltree.report.live.server import Allowance, Server, live_page
 from swelltree.report.live.sliders import (
     all_names,
     changes_of,

@@ -9,26 +9,28 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from swelltree.campaigns.beginning import (
+from swelltree.campaigns.cases import (
+    CaseTable,
+    case_id,
+    case_table,
     check_dims,
     check_numbers,
+    check_table,
     check_vary,
     check_version,
     code,
     created_folder,
     report_each_once,
+    sea_states,
 )
-from swelltree.campaigns.cases import CaseTable, case_id, case_table, check_table, sea_states
-from swelltree.campaigns.drive import Driver, Lanes, worth_retrying
+from swelltree.campaigns.drive import Driver, Lanes, Progress, worth_retrying
 from swelltree.campaigns.opened import open_campaign
-from swelltree.campaigns.pool import Job, cases_per_block, open_pool
-from swelltree.campaigns.progress import Progress
-from swelltree.campaigns.security import scheduler_security
+from swelltree.campaigns.pool import Job, cases_per_block, open_pool, scheduler_security
 from swelltree.campaigns.store import DriverLock, Store, campaign_key
 from swelltree.campaigns.vary import Vary
 from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
-from swelltree.describe.files.paths import user_path
+from swelltree.describe.files.atomic import user_path
 from swelltree.describe.options import (
     DEVICES,
     PRECISIONS,

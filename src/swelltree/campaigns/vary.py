@@ -11,9 +11,9 @@ import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.errors import shown
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description
 from swelltree.describe.values import (
+    Converted,
     Count,
     Name,
     NamedValues,

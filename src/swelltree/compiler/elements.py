@@ -19,7 +19,7 @@ from swelltree.forces.applied import Applied, AppliedForces, Gravity
 from swelltree.forces.body_contacts import build_body_contacts
 from swelltree.forces.bushings import build_bushings
 from swelltree.forces.own_effect import build_own_effects
-from swelltree.forces.wind.rotors import build_rotors
+from swelltree.forces.wind import build_rotors
 from swelltree.hydro.morison.build import viscous_groups
 from swelltree.hydro.splash_zone.build import build_immersions
 from swelltree.model.effect import Effect

@@ -29,9 +29,17 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.environment.hydro import OMEGA_SCHEMA, OmegaRange, as_omega
 from swelltree.describe.errors import SwelltreeError, shown, suggest
-from swelltree.describe.read_as import Converted, ReadAs
 from swelltree.describe.spec import description
-from swelltree.describe.values import Count, Flag, NamedValues, Number, one_of, row_of
+from swelltree.describe.values import (
+    Converted,
+    Count,
+    Flag,
+    NamedValues,
+    Number,
+    ReadAs,
+    one_of,
+    row_of,
+)
 from swelltree.describe.values import Names as Channels
 
 if TYPE_CHECKING:

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from swelltree.describe.forces.body_contacts import SHAPES, BodyContact
+from swelltree.describe.forces.elements import SHAPES, BodyContact
 from swelltree.jit import Array, known, namespace, pytree
 from swelltree.model.capabilities import HasParameters, Impulsive, Reports, StoresElastically
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.build_layout import local_point
+from swelltree.multibody.kinematics import point_motion, spread
 from swelltree.multibody.layout import Place
-from swelltree.multibody.tree import point_motion, spread
 from swelltree.spatial.rotations import cross, dot, matmul, matvec, transpose
 
 if TYPE_CHECKING:

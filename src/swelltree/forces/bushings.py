@@ -26,8 +26,8 @@ from swelltree.model.capabilities import HasNonlinearity, HasParameters, Reports
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.build_layout import local_point, pose_of
+from swelltree.multibody.kinematics import point_motion, spread
 from swelltree.multibody.layout import Place
-from swelltree.multibody.tree import point_motion, spread
 from swelltree.spatial.rotations import cross, dot, matmul, matvec, rotation_vector, transpose
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from swelltree.describe.files.atomic import write_atomic
 from swelltree.describe.values import DOFS
 from swelltree.report.html import card, table
 from swelltree.report.plots.frequency import matrix
-from swelltree.report.plots.style import to_png
+from swelltree.report.plots.time import to_png
 from swelltree.results.cases.power import annual_energy, power_channel, power_matrix
 from swelltree.results.units import unit_of
 

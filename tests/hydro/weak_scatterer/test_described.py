@@ -7,7 +7,7 @@ import swelltree as sw
 from swelltree.hydro.weak_scatterer.effect import WeakScatterers
 from swelltree.hydro.weak_scatterer.incident.of_sea import linear_waves, main_frequency
 from swelltree.jit import jax, jnp
-from swelltree.model.internal_state import InternalState
+from swelltree.model.capabilities import InternalState
 from swelltree.multibody.formulations import formulation
 from swelltree.multibody.formulations.base import Phase, State
 from swelltree.multibody.formulations.equations import rates, start_phase

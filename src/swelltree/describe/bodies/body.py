@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.describe.bodies.frames import euler_deg_matrix, nearest_rotation
 from swelltree.describe.bodies.hulls import HullLike
 from swelltree.describe.errors import shown, suggest
 from swelltree.describe.matrix6 import Matrix, by_dof, dense
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description, within
 from swelltree.describe.values import (
     INERTIA_SCHEMA,
+    Converted,
     Name,
     NamedValues,
     Number,
@@ -22,10 +21,13 @@ from swelltree.describe.values import (
     as_inertia,
     as_number,
     as_vector,
+    euler_deg_matrix,
+    nearest_rotation,
 )
 
 if TYPE_CHECKING:
     from swelltree.describe.environment.water import Water
+
 
 ORIGIN = (0.0, 0.0, 0.0)
 DISPLACEMENT = "displacement"

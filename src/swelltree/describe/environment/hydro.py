@@ -7,18 +7,19 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.describe.casefile.schema import SchemaOf, class_schema
+from swelltree.describe.casefile.toml import SchemaOf, class_schema
 from swelltree.describe.errors import listed, shown, suggest
-from swelltree.describe.read_as import Converted, ReadAs
 from swelltree.describe.spec import Description, description, within
 from swelltree.describe.values import (
     DOFS,
+    Converted,
     Count,
     Extended,
     Flag,
     NamedValues,
     Number,
     Numbers,
+    ReadAs,
     as_names,
     as_number,
     as_numbers,

@@ -13,16 +13,16 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.describe.casefile.schema import SchemaOf, choice_schema
+from swelltree.describe.casefile.toml import SchemaOf, choice_schema
 from swelltree.describe.environment.spectra import (
     DirectionalTable,
     SpectrumLike,
     SpreadingLike,
     read_type,
 )
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description
 from swelltree.describe.values import (
+    Converted,
     Count,
     Flag,
     NamedValues,

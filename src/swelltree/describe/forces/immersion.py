@@ -8,9 +8,9 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.describe.bodies.body import Point, PointLike
 from swelltree.describe.errors import shown
 from swelltree.describe.forces.elements import Force
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description
 from swelltree.describe.values import (
+    Converted,
     Flag,
     Name,
     Numbers,

@@ -12,9 +12,16 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description, within
-from swelltree.describe.values import NamedValues, Number, Numbers, as_number, one_of, row_of
+from swelltree.describe.values import (
+    Converted,
+    NamedValues,
+    Number,
+    Numbers,
+    as_number,
+    one_of,
+    row_of,
+)
 
 INTERPOLATIONS = ("spline", "monotone", "linear")
 _interpolation = one_of(INTERPOLATIONS, "way of interpolation")

@@ -7,9 +7,17 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.bodies.body import Point
 from swelltree.describe.forces.elements import Force
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description
-from swelltree.describe.values import Count, Flag, Name, Names, Number, as_numbers, one_of
+from swelltree.describe.values import (
+    Converted,
+    Count,
+    Flag,
+    Name,
+    Names,
+    Number,
+    as_numbers,
+    one_of,
+)
 
 if TYPE_CHECKING:
     from swelltree.describe.system import System

@@ -7,11 +7,10 @@ from typing import Annotated, ClassVar, NamedTuple
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.errors import SwelltreeError, shown
-from swelltree.describe.forces.own_effects import Parameters
+from swelltree.describe.forces.controllers import Parameters
 from swelltree.describe.forces.signals import Function
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description
-from swelltree.describe.values import DOFS, Name, NamedValues, Names, Number, as_number
+from swelltree.describe.values import DOFS, Converted, Name, NamedValues, Names, Number, as_number
 
 Pairs = tuple[tuple[str, float], ...]
 

@@ -15,9 +15,9 @@ from swelltree.describe.errors import shown
 from swelltree.describe.forces.elements import Force
 from swelltree.describe.matrix6 import Matrix, Six, by_dof, dense, six
 from swelltree.describe.mooring.line_types import LineType
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description, differs, parts_of, plain, within
 from swelltree.describe.values import (
+    Converted,
     Count,
     Flag,
     Name,

@@ -12,16 +12,22 @@ import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.bodies.body import POINT_SCHEMA, Body, Point
-from swelltree.describe.bodies.frames import turned_onto
 from swelltree.describe.errors import shown
 from swelltree.describe.forces.viscous import MorisonMember
 from swelltree.describe.joints.joint import Joint
 from swelltree.describe.joints.kinds import Ball, Free, Weld
 from swelltree.describe.mooring.line import OnJunction, OnLine, as_end
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description
 from swelltree.describe.topology import WORLD_NAME
-from swelltree.describe.values import Count, Name, NamedValues, Number, one_of
+from swelltree.describe.values import (
+    Converted,
+    Count,
+    Name,
+    NamedValues,
+    Number,
+    one_of,
+    turned_onto,
+)
 
 ATTACHMENTS = ("free", "pinned", "fixed")
 _attachment = one_of(ATTACHMENTS, "way to hold a rod")

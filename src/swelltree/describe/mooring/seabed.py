@@ -9,9 +9,16 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.describe.bodies.body import Point, PointLike
 from swelltree.describe.errors import shown
 from swelltree.describe.mooring.line import OnLine
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description, within
-from swelltree.describe.values import Name, Number, Numbers, as_numbers, as_vector, row_of
+from swelltree.describe.values import (
+    Converted,
+    Name,
+    Number,
+    Numbers,
+    as_numbers,
+    as_vector,
+    row_of,
+)
 
 if TYPE_CHECKING:
     from swelltree.describe.system import System

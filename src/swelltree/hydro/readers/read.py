@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.describe.bodies.frames import euler_deg_matrix
 from swelltree.describe.environment.water import Water
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
+from swelltree.describe.files.atomic import user_path
 from swelltree.describe.files.numbers import to_number, to_positive
-from swelltree.describe.files.paths import user_path
+from swelltree.describe.values import euler_deg_matrix
 from swelltree.hydro.data.dataset import (
     VARIABLES,
     HydroParts,

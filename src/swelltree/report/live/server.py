@@ -4,17 +4,22 @@ It answers on the loopback address; the address holds a token. The names under w
 reached it, and the page that opened the socket, are checked, so that neither other users of the
 machine nor pages of the internet can look or steer. A page that is lost, closed or slow ends
 nothing: the run goes on, and the page comes back by itself.
+
+The page of a live view: the scene of reports, sliders, traces and energy balance beside it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import json
 import secrets
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from html import escape
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import tornado.httpserver
 import tornado.iostream
@@ -23,9 +28,72 @@ import tornado.web
 import tornado.websocket
 
 from swelltree.describe.values import NamedValues
-from swelltree.report.live.frames import merged
-from swelltree.report.live.page import script_rule
+from swelltree.report.html import Blocks
+from swelltree.report.live.running import merged
+from swelltree.report.report import filled, in_script, web_file
+from swelltree.report.scene import COLORS, scene
 from swelltree.report.serve import GUARDS, HOST, port_refused
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def live_page(moment: xr.Dataset, names: list[str], channels: list[str], title: str) -> str:
+    """The page as text.
+
+    Args:
+        moment: result of the run at its start.
+        names: of all numbers that can have a slider.
+        channels: names of all that can have a trace.
+        title: heading.
+    """
+    blocks = Blocks()
+    shown = scene(moment, blocks)
+    content = {
+        "runs": [
+            {
+                "label": title,
+                "scene": shown,
+                "time": shown["time"],
+                "channels": [],
+                "blocks": [],
+                "plots": [],
+                "spectrum": None,
+                "periodic": False,
+            }
+        ],
+        "raos": [],
+        "modes": [],
+        "still": None,
+        "colors": COLORS,
+    }
+    about = {"names": names, "channels": channels}
+    return filled(
+        web_file("live.html"),
+        {
+            "title": escape(f"{title} – live – swelltree"),
+            "name": escape(title),
+            "data": in_script(content),
+            "about": in_script(about),
+            "blocks": "\n".join(
+                f'<script id="block-{i}" type="text/plain">{text}</script>'
+                for i, text in enumerate(blocks.texts)
+            ),
+            "style": web_file("viewer.min.css") + web_file("live.css"),
+            "viewer": web_file("viewer.min.js"),
+            "live": web_file("live.js"),
+        },
+    )
+
+
+def script_rule() -> str:
+    """Content security policy: hashes of the viewer and the live script."""
+    hashes = []
+    for name in ("viewer.min.js", "live.js"):
+        digest = hashlib.sha256(web_file(name).encode()).digest()
+        hashes.append(f"'sha256-{base64.b64encode(digest).decode()}'")
+    return " ".join(hashes)
+
 
 # pages that may show the view in a frame: notebooks of this machine, which are given the token
 NOTEBOOKS = "http://localhost:* http://127.0.0.1:*"

@@ -12,15 +12,13 @@ from swelltree.describe.notebook import in_notebook
 from swelltree.describe.options import SolverOptions, StepperOptions, options_of
 from swelltree.describe.values import NamedValues
 from swelltree.model.model import Model
-from swelltree.report.live.frames import Frames
-from swelltree.report.live.page import live_page
-from swelltree.report.live.running import FASTEST, Running
+from swelltree.report.live.running import FASTEST, Frames, Running
+from swelltree.report.live.server import live_page
 from swelltree.report.live.sliders import chosen_sliders
 from swelltree.studies.time.stepped.run import SteppedRun
 from swelltree.studies.time.stepped.stepper import stepper
 
 if TYPE_CHECKING:
-    from swelltree.describe.environment.seas import Sea
     from swelltree.report.live.server import Server
 
 MAX_SAMPLES = 200  # samples that the run keeps

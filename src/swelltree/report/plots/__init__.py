@@ -8,8 +8,7 @@ the user.
 from swelltree.report.plots.frequency import hydro, matrix, rao, spectrum
 from swelltree.report.plots.overview import energy, line_ranges, motion, operability, sea
 from swelltree.report.plots.shapes import free_surface, line_profile, mode, topology
-from swelltree.report.plots.style import to_png, write_figure
-from swelltree.report.plots.time import forces, phase, timeseries
+from swelltree.report.plots.time import forces, phase, timeseries, to_png, write_figure
 
 __all__ = [
     "energy",

@@ -14,17 +14,16 @@ from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.options import METHODS, OptimalControlOptions, with_options
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.radiation import check_source
-from swelltree.integrate.solution import one_thread
 from swelltree.jit import Tree
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import formulation as chosen_formulation
+from swelltree.spatial.linalg import one_thread
 from swelltree.studies.control.actuators import find_ports, machine_limits, off_the_stops
 from swelltree.studies.control.control_study import ControlStudy
 from swelltree.studies.control.limits import read_limits, read_losses, with_machine_limits
-from swelltree.studies.control.search import SearchRequest
-from swelltree.studies.options import check_traced, study_of_model
+from swelltree.studies.control.nonlinear import SearchRequest
+from swelltree.studies.options import check_traced, realised, study_of_model
 from swelltree.studies.periodic.problem import PeriodRequest, harmonics_for, period_of
-from swelltree.studies.seas import realised
 from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError, listed
 from swelltree.hydro.linear.hydro import linear_hydro
 from swelltree.hydro.linear.radiation import radiation_memory
-from swelltree.integrate.programming.quadratic import solve_quadratic
+from swelltree.integrate.programming import solve_quadratic
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.pto.controllers.controllers import (
@@ -35,7 +35,7 @@ from swelltree.spatial.linear_steps import first_order_hold
 from swelltree.studies.control.actuators import Ports, find_ports, freed, port_rows
 from swelltree.studies.control.linear import rest_strokes
 from swelltree.studies.linear.linearise import linear_model
-from swelltree.studies.seas import linear_waves
+from swelltree.studies.options import linear_waves
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import AnySea, RealisedSea
 from swelltree.waves.spectral_lines import synthesised

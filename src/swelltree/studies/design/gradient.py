@@ -38,9 +38,8 @@ from swelltree.studies.design.adjoint import (
     observer,
     recorded,
 )
-from swelltree.studies.design.chain import Chain, Changes, RunOf, Varied, chain_of
+from swelltree.studies.design.chain import Chain, Changes, Design, RunOf, Varied, chain_of, unit_of
 from swelltree.studies.design.objectives import ChannelObjective, Objective, window_weights
-from swelltree.studies.design.parameters import Design, unit_of
 from swelltree.studies.options import study_of_model
 from swelltree.studies.time.smooth import problem_of
 from swelltree.studies.time.task import Task

@@ -24,9 +24,9 @@ from swelltree.describe.values import NamedValues
 from swelltree.integrate.stepper import run_key
 from swelltree.jit import Tree
 from swelltree.model.model import Model
+from swelltree.studies.design.chain import Design, unit_of
 from swelltree.studies.design.gradient import slopes_of
 from swelltree.studies.design.objectives import ChannelObjective, Objective
-from swelltree.studies.design.parameters import Design, unit_of
 from swelltree.studies.options import study_of_model
 from swelltree.waves.sea import AnySea
 

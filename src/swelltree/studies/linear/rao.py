@@ -16,7 +16,7 @@ import numpy as np
 from swelltree.describe.options import RaoOptions, with_options
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.radiation import check_source
-from swelltree.model.checks.lines_alone import refuse_lines_alone
+from swelltree.model.checks import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import with_static_lines
 from swelltree.multibody.formulations import formulation as chosen_formulation

@@ -21,10 +21,15 @@ from swelltree.integrate.newton import (
     program_of,
     residual_and_jacobian,
 )
-from swelltree.integrate.solution import Code
+from swelltree.integrate.problem import Code
 from swelltree.jit import Array, Tree, is_traced, jnp, namespace, point_program, pytree
-from swelltree.model.capabilities import HasUnknowns, having
-from swelltree.model.internal_state import internal_at_rest, internal_settled, present
+from swelltree.model.capabilities import (
+    HasUnknowns,
+    having,
+    internal_at_rest,
+    internal_settled,
+    present,
+)
 from swelltree.model.model import Model
 from swelltree.model.solved import prepared, total_loads
 from swelltree.mooring.cable.cables import with_drums_stopped
@@ -37,8 +42,7 @@ from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.results.sea import finished_now
 from swelltree.spatial.rotations import matrix_to_euler
 from swelltree.studies.options import study_of_model
-from swelltree.studies.statics.poses import as_described
-from swelltree.studies.statics.relax import relaxed, slack_at_start
+from swelltree.studies.statics.relax import as_described, relaxed, slack_at_start
 from swelltree.studies.time.complementarity.start import channels_of, in_words, to_rest, unbalanced
 
 if TYPE_CHECKING:

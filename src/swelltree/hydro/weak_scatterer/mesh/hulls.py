@@ -11,7 +11,7 @@ from swelltree.describe.bodies import hulls
 from swelltree.describe.bodies.body import Body
 from swelltree.describe.bodies.hull_panels import hull_panels, sphere_centre
 from swelltree.describe.bodies.hulls import Hull
-from swelltree.describe.bodies.panels import merged
+from swelltree.describe.bodies.meshes import merged
 from swelltree.describe.bodies.solids import hull_solid
 from swelltree.hydro.weak_scatterer.mesh.surface import Surface, disc, used_only
 

@@ -18,14 +18,14 @@ from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.describe.paths import with_number_below
 from swelltree.describe.spec import Description
 from swelltree.hydro.linear.in_sea import ready_until
-from swelltree.integrate.solution import Code, describe
+from swelltree.integrate.problem import Code, describe
 from swelltree.integrate.stepper import Stepper, padded
 from swelltree.jit import Array, Tree, flatten, mapped
 from swelltree.model.model import Model, Pose
 from swelltree.pto.controllers.controllers import raise_faults
 from swelltree.results.dataset import specified_coordinates
 from swelltree.status import doing
-from swelltree.studies.time.result import result_of
+from swelltree.studies.time.simulate import result_of
 from swelltree.studies.time.stepped.commands import (
     Commands,
     Vocabulary,
@@ -34,8 +34,14 @@ from swelltree.studies.time.stepped.commands import (
     vocabulary,
     with_commands,
 )
-from swelltree.studies.time.stepped.native_steps import NativeSteps, Row, native_steps
-from swelltree.studies.time.stepped.samples import CHANGES, Samples, observing
+from swelltree.studies.time.stepped.native_steps import (
+    CHANGES,
+    NativeSteps,
+    Row,
+    Samples,
+    native_steps,
+    observing,
+)
 from swelltree.studies.time.task import TWO_STEP, Task, starts_at_equilibrium
 
 if TYPE_CHECKING:

@@ -1,28 +1,47 @@
-"""Breakpoints: times at which what acts on a model jumps or has a kink.
+r"""Functions of time that act on a model: their breakpoints, and their means over steps.
 
-Every part of a compiled model that knows such times has a method ``corners()`` that gives them as
-an array [s]: tables, set speeds of winches. `corner_times` asks them all, wherever they stand in
-the model, so that a new kind of signal or operation needs nothing else than this method. Smooth
-solvers end their steps there (`solvers.problem.Options.corners`). A part that jumps counts its
-jump as done at the breakpoint itself.
+Every part of a compiled model that knows times at which it jumps or has a kink has a method
+``corners()`` that gives them as an array [s]: tables, set speeds of winches. `corner_times` asks
+them all, wherever they stand in the model, so that a new kind of signal or operation needs nothing
+else than this method. Smooth solvers end their steps there (`integrate.problem.Options.corners`).
+A part that jumps counts its jump as done at the breakpoint itself.
 
 What a user's function of time does is not known: `noticed_times` samples it over the run.
+
+A scheme of fixed steps sees the mean over a step around each instant:
+
+.. math:: \bar f(t_n) = \frac1h \int_{t_n - h/2}^{t_n + h/2} f\, dt
+
+Fixed steps cannot end at breakpoints. With the mean the whole impulse of even a short load acts;
+for smooth loads it differs from the value by :math:`h^2 \ddot f / 24`, less than the scheme does.
+Tables are integrated exactly, users' functions sampled within the step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from swelltree.forces.applied import applied_forces
-from swelltree.jit import Array, is_tracer, jax, jnp, leaves_of
+from swelltree.forces.applied import Applied, applied_forces
+from swelltree.jit import Array, Tree, is_tracer, jax, jnp, leaves_of, mapped, namespace, pytree
+from swelltree.model.capabilities import internal_at_rest
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.model import Model
-from swelltree.model.signals import UserFunction, nonlinearity
-from swelltree.multibody.kinematics import Motion, dof_coordinates, dof_rates, forward, joint_frames
-from swelltree.multibody.tree import PointMotion, point_motion, tree_blocks, velocity_matrix
+from swelltree.model.signals import Pieces, UserFunction, ZeroOrderHold, nonlinearity
+from swelltree.mooring.winches import SetSpeed
+from swelltree.multibody.kinematics import (
+    Motion,
+    PointMotion,
+    dof_coordinates,
+    dof_rates,
+    forward,
+    joint_frames,
+    point_motion,
+    tree_blocks,
+    velocity_matrix,
+)
 from swelltree.pto.controllers.controllers import PlainLaw, controllers_of, requested_from
 
 
@@ -164,3 +183,75 @@ def jumps(
         np.abs(v_high - v_low) > STEEP * STEEP * np.ptp(values)
     )
     return high[there]
+
+
+IN_A_STEP = 8  # of a function in a step
+PLACES = (np.arange(IN_A_STEP) + 0.5) / SAMPLES - 0.5
+
+
+@pytree()
+class MeanPieces:
+    """Mean of a table over a step."""
+
+    pieces: Pieces
+    h: Array
+
+    def __call__(self, t: Array) -> Array:
+        integral, half = self.pieces.integral, 0.5 * self.h
+        xp = namespace(t, self.h)
+        none = self.h == 0.0
+        mean = (integral(t + half) - integral(t - half)) / xp.where(none, 1.0, self.h)
+        return xp.where(none, self.pieces(t), mean)
+
+
+@pytree()
+class MeanFunction:
+    """Mean over a step of a user's function of time, by sampling."""
+
+    function: UserFunction
+    h: Array
+
+    def __call__(self, t: Array) -> Array:
+        return sum(self.function(t + part * self.h) for part in PLACES) / IN_A_STEP
+
+
+@dataclass(frozen=True)
+class MeanForce:
+    """Mean over a step of a user's force as a function of time and motion, by sampling."""
+
+    function: Callable[[Array, PointMotion], tuple[Array, Array]]
+    h: Array | float
+
+    def __call__(self, t: Array, point: PointMotion) -> tuple[Array, Array]:
+        samples = [self.function(t + float(part) * self.h, point) for part in PLACES]
+        force, torque = (sum(map(jnp.asarray, rows)) for rows in zip(*samples, strict=True))
+        return force / IN_A_STEP, torque / SAMPLES
+
+
+def with_step_means(model: Model, h: Array | float) -> Model:
+    """The model whose loads in time are their means over steps of h [s].
+
+    With h = 0 they are their values, in a model of the same structure: one program serves both.
+    """
+
+    width = h if is_tracer(h) else np.array(h)
+
+    def known(part: object) -> bool:
+        return isinstance(part, Pieces | UserFunction | ZeroOrderHold | Applied | SetSpeed)
+
+    def mean(part: Tree) -> Tree:
+        if isinstance(part, Pieces):
+            return MeanPieces(part, width)
+        if isinstance(part, UserFunction):
+            return MeanFunction(part, width)
+        if isinstance(part, ZeroOrderHold):
+            return replace(part, signal=mean(part.signal), width=width)
+        if isinstance(part, SetSpeed):
+            return replace(part, width=width)
+        if isinstance(part, Applied):
+            function = part.function
+            function = None if function is None else MeanForce(function, h)
+            return replace(part, signals=tuple(map(mean, part.signals)), function=function)
+        return part
+
+    return model.replace(effects=mapped(mean, model.effects, is_leaf=known))

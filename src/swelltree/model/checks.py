@@ -1,8 +1,16 @@
-"""Mass against displaced water, for everything that must float by itself.
+"""Checks of a model: mass against displacement, rank of joint equations, lines alone.
 
 Bodies that carry one another's weight through their joints float together; a joint that leaves
 the vertical free carries nothing. Lines, springs, moorings, members and joints to the world may
-carry a difference, so that it is then only said.
+carry a difference, so that it is then only reported as a note.
+
+A row of a loop, written in the velocities of the tree, is a sum over the bodies that it joins. On
+an axis that another joint holds already the terms cancel, and what remains is rounding: measured
+by the largest entry of the Jacobian it may look like an equation, measured by the terms that
+cancelled it is none. Every row is therefore divided by the size of its terms.
+
+The equations of a system always have a body. Where only lines are described, between fixed points
+and junctions, a body that is welded to the world stands in; results leave it out.
 """
 
 from __future__ import annotations
@@ -12,16 +20,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from swelltree.describe import System
-from swelltree.describe.bodies.body import Body, Point
-from swelltree.describe.errors import Finding
+from swelltree.describe.bodies.body import WORLD, Body, Point
+from swelltree.describe.errors import Finding, SwelltreeError
 from swelltree.describe.forces.elements import OnJoint
+from swelltree.describe.joints.kinds import Weld
+from swelltree.describe.system import System
 from swelltree.describe.topology import WORLD_NAME
 from swelltree.describe.values import DOFS
+from swelltree.jit import Array, namespace
 
 if TYPE_CHECKING:
     from swelltree.describe.joints.joint import Joint
     from swelltree.model.model import Model
+
 
 UNBALANCED = 0.01  # of the weight
 UPRIGHT = 0.999  # part of the vertical that a joint leaves free, within 2.6 degrees
@@ -163,3 +174,88 @@ def _carriers(system: System) -> Iterator[tuple[str, set[str]]]:
         for stage in operation.stages:
             if stage.to is not None:
                 yield operation.label, {stage.to.body, stage.target}
+
+
+RANK = 1e-8  # of a row's size: less is none; closing and rounding leave some 1e-12
+
+
+def term_size(jacobian: Array, P: Array) -> Array:
+    """Size of each row's terms before they cancel, (m,).
+
+    Args:
+        jacobian: rows in body velocities (m, 6N).
+        P: body velocities per velocity of the system (6N, n).
+    """
+    xp = namespace(jacobian, P)
+    # lengths of vectors, not entries: a row is as large whichever way its axes point
+    vectors = P.shape[0] // 3
+    rows = xp.linalg.norm(jacobian.reshape(len(jacobian), vectors, 3), axis=2)
+    moves = xp.linalg.norm(P.reshape(vectors, 3, P.shape[1]), axis=1)
+    size = xp.linalg.norm(rows @ moves, axis=1)
+    # a row that nothing can move is none
+    return xp.where(size > 0.0, size, 1.0)
+
+
+def rank_of(J: np.ndarray) -> int:
+    """Number of independent rows of a Jacobian whose rows are divided by `term_size`."""
+    return int((singular_values(J) > RANK).sum())
+
+
+def null_space(J: np.ndarray) -> np.ndarray:
+    """Motions (n, k) in the null space of such a Jacobian."""
+    if 0 in J.shape:
+        return np.eye(J.shape[1])
+    Vt = np.linalg.svd(J)[2]
+    return Vt[rank_of(J) :].T
+
+
+def smallest_step(J: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Least-squares solution of J x = b of min norm, directions below the rank left out."""
+    if 0 in J.shape:
+        return np.zeros(J.shape[1])
+    U, size, Vt = np.linalg.svd(J, full_matrices=False)
+    keep = size > RANK
+    return Vt[keep].T @ ((U[:, keep].T @ b) / size[keep])
+
+
+def independent(J: np.ndarray) -> list[int]:
+    """Independent rows by pivoted Gram-Schmidt."""
+    work = J.copy()
+    stored: list[int] = []
+    for _ in range(min(J.shape)):
+        size = np.linalg.norm(work, axis=1)
+        best = int(size.argmax())
+        if size[best] <= RANK:
+            break
+        direction = work[best] / size[best]
+        # twice is enough
+        for _ in range(2):
+            work = work - np.outer(work @ direction, direction)
+        work[best] = 0.0
+        stored.append(best)
+    return stored
+
+
+def singular_values(J: np.ndarray) -> np.ndarray:
+    """Singular values in descending order; empty without rows or velocities."""
+    return np.linalg.svd(J, compute_uv=False) if 0 not in J.shape else np.zeros(0)
+
+
+def with_a_body(system: System) -> System:
+    """The system, with a fixed body added if it has none."""
+    if system.bodies:
+        return system
+    taken = {item.name for item in (*system.lines, *system.junctions, *system.sensors)}
+    taken |= {item.name for item in (*system.winches, *system.operations)}
+    name = next(name for k in range(len(taken) + 1) if (name := f"held{k or ''}") not in taken)
+    body = Body(name, mass=1.0, inertia=(1.0, 1.0, 1.0))
+    return system.replace(bodies=(body,), joints=(Weld(f"{name} weld", WORLD, body),))
+
+
+def refuse_lines_alone(model: Model, study: str) -> None:
+    """Reject systems of lines without bodies in a study of body motions."""
+    if not model.layout.described:
+        raise SwelltreeError(
+            f"{study}: the system has only lines, and no body that moves with the waves. Use "
+            "equilibrium(...), or simulate(...) with lines of model='dynamic'."
+        )
