@@ -22,7 +22,6 @@ from swelltree.describe.values import Name, NamedValues, Number, one_of
 from swelltree.jit import Tree
 
 READY = ("barges", "hinge_barge", "oswec", "rm3", "spar", "sphere", "tank")
-_ready = one_of(READY, "ready system")
 
 
 @description_with(CampaignOptions)
@@ -42,7 +41,7 @@ class CampaignTable(Description):
     options = CampaignOptions
     name: Name
     base: Text | None = None
-    gallery: Annotated[str, _ready[0], _ready[1]] | None = None
+    gallery: Annotated[str, *one_of(READY, "ready system")] | None = None
     study: Name | None = None
     sea: SeaLike | None = None
     duration: Number | None = None

@@ -158,27 +158,17 @@ STARTS = ("equilibrium", "described", "cold")
 METHODS = ("auto", "linear", "nonlinear")
 DEVICES, PRECISIONS = ("auto", "cpu", "gpu", "jax"), ("float64", "float32")
 
-_added_mass = one_of(("frequency", "infinite"), "added mass")
-_device = one_of(DEVICES, "device")
-_drag = one_of(DRAG, "linearisation of drag")
-_excitation = one_of(EXCITATIONS, "kind of excitation")
-_formulation = one_of(FORMULATIONS, "formulation")
-_method = one_of(METHODS, "method")
-_precision = one_of(PRECISIONS, "precision")
-_radiation = one_of(RADIATION, "source of radiation")
-_solver = one_of(SOLVERS, "solver")
-_start = one_of(STARTS, "start")
 
-AddedMassName = Annotated[str, _added_mass[0], _added_mass[1]]
-DeviceName = Annotated[str, _device[0], _device[1]]
-DragName = Annotated[str, _drag[0], _drag[1]]
-ExcitationName = Annotated[str, _excitation[0], _excitation[1]]
-FormulationName = Annotated[str, _formulation[0], _formulation[1]]
-MethodName = Annotated[str, _method[0], _method[1]]
-PrecisionName = Annotated[str, _precision[0], _precision[1]]
-RadiationName = Annotated[str, _radiation[0], _radiation[1]]
-SolverName = Annotated[str, _solver[0], _solver[1]]
-StartName = Annotated[str, _start[0], _start[1]]
+AddedMassName = Annotated[str, *one_of(("frequency", "infinite"), "added mass")]
+DeviceName = Annotated[str, *one_of(DEVICES, "device")]
+DragName = Annotated[str, *one_of(DRAG, "linearisation of drag")]
+ExcitationName = Annotated[str, *one_of(EXCITATIONS, "kind of excitation")]
+FormulationName = Annotated[str, *one_of(FORMULATIONS, "formulation")]
+MethodName = Annotated[str, *one_of(METHODS, "method")]
+PrecisionName = Annotated[str, *one_of(PRECISIONS, "precision")]
+RadiationName = Annotated[str, *one_of(RADIATION, "source of radiation")]
+SolverName = Annotated[str, *one_of(SOLVERS, "solver")]
+StartName = Annotated[str, *one_of(STARTS, "start")]
 
 
 # --- What is known of an option besides its type and its help

@@ -208,7 +208,6 @@ class OwnLaw(Pto):
     force: Signal | None = field(default=None, kw_only=True)
 
     def table(self) -> NamedValues:
-        """This item as a TOML table."""
         table = super().table()
         if self.parameters:
             table["parameters"] = dict(self.parameters)

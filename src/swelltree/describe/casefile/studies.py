@@ -350,7 +350,6 @@ class OperabilityStudy(Study):
 STATISTICS = ("abs_max", "mean", "std", "significant", "min", "max", "crossings", "mpm")
 CHOICES = ("body", "dof", "line", "pto", "spring", "joint_element", "coordinate", "sensor")
 
-_statistic = one_of(STATISTICS, "statistic")
 Allowed = Annotated[
     Converted[float | tuple[float, float]],
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}}]}),
@@ -381,7 +380,7 @@ class ChannelLimit(Description):
     kind: ClassVar[str] = "limit"
     channel: Name
     limit: Allowed
-    statistic: Annotated[str, _statistic[0], _statistic[1]] = "abs_max"
+    statistic: Annotated[str, *one_of(STATISTICS, "statistic")] = "abs_max"
     body: Name | None = None
     dof: Name | None = None
     line: Name | None = None

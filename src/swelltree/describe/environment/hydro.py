@@ -34,8 +34,6 @@ RADIATION = ("state_space", "convolution", "constant", "none")
 FRAMES = ("fixed", "yaw")
 FIT_METHODS = ("vector_fitting", "balanced", "era", "kristiansen", "per_entry")
 
-_method = one_of(FIT_METHODS, "method")
-
 
 @description
 class RadiationFit(Description):
@@ -54,7 +52,7 @@ class RadiationFit(Description):
     kind: ClassVar[str] = "fit"
     error: Number = 0.02
     max_order: Count | None = None
-    method: Annotated[str, _method[0], _method[1]] = "vector_fitting"
+    method: Annotated[str, *one_of(FIT_METHODS, "method")] = "vector_fitting"
     omega_max: Number | None = None
     causal: Flag = True
     entry_order: Count = 6

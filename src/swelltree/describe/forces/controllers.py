@@ -143,7 +143,6 @@ class Controller(Description):
             )
 
     def table(self) -> NamedValues:
-        """This item as a TOML table."""
         table = super().table()
         for name in ("gains", "start"):
             if pairs := getattr(self, name):
@@ -285,7 +284,6 @@ class OwnEffect(Force):
     parameters: Parameters = ()
 
     def table(self) -> NamedValues:
-        """This item as a TOML table."""
         table = super().table()
         if self.parameters:
             table["parameters"] = {

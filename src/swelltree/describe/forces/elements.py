@@ -36,6 +36,7 @@ class Force(Description):
 
     @property
     def points(self) -> dict[str, Point]:
+        """The points or frames on bodies by field name."""
         return {}
 
     @property
@@ -158,7 +159,6 @@ class SpringDamper(Force):
 
     @property
     def points(self) -> dict[str, Point]:
-        """The points by field name."""
         return {"a": self.a, "b": self.b}
 
 
@@ -300,7 +300,6 @@ class AppliedForce(Force):
 
     @property
     def points(self) -> dict[str, Point]:
-        """The points by field name."""
         return {"point": self.point}
 
 
@@ -361,7 +360,6 @@ class Bushing(Force):
 
     @property
     def points(self) -> dict[str, Point]:
-        """The points by field name."""
         return {"a": self.a, "b": self.b}
 
     def table(self) -> NamedValues:
@@ -463,7 +461,6 @@ class BodyContact(Force):
 
     @property
     def points(self) -> dict[str, Point]:
-        """The frames by field name."""
         return {"a": self.a, "b": self.b}
 
 

@@ -23,7 +23,6 @@ from swelltree.describe.values import (
 )
 
 EXITS = ("left", "returned")
-_exit = one_of(EXITS, "way of leaving the water")
 
 
 def _as_rows(value: object) -> tuple[float | tuple[float, ...], ...]:
@@ -102,7 +101,7 @@ class Immersion(Force):
     Ca: PoseStencil = (0.0, 0.0, 0.0)
     Cd: PoseStencil = (0.0, 0.0, 0.0)
     slamming: Flag = True
-    exit: Annotated[str, _exit[0], _exit[1]] = "left"
+    exit: Annotated[str, *one_of(EXITS, "way of leaving the water")] = "left"
     buoyancy: Flag = True
 
     def __post_init__(self) -> None:
@@ -174,7 +173,6 @@ class Immersion(Force):
 
     @property
     def points(self) -> dict[str, Point]:
-        """The points by field name."""
         return {"point": self.point}
 
 

@@ -24,7 +24,6 @@ from swelltree.describe.values import (
 )
 
 INTERPOLATIONS = ("spline", "monotone", "linear")
-_interpolation = one_of(INTERPOLATIONS, "way of interpolation")
 PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
@@ -44,7 +43,7 @@ class Table(Description):
     type: ClassVar[str] = "table"
     time: Numbers
     value: Numbers
-    interpolation: Annotated[str, _interpolation[0], _interpolation[1]] = "spline"
+    interpolation: Annotated[str, *one_of(INTERPOLATIONS, "way of interpolation")] = "spline"
 
     def __post_init__(self) -> None:
         if len(self.time) != len(self.value):

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 MODES = ("linear", "body_exact", "weak_scatterer")
 GEOMETRIES = ("mid", "full", "start")
 MIN_ACCURACY, MAX_ACCURACY = 0.002, 0.2
-_mode = one_of(MODES, "mode")
-_geometry = one_of(GEOMETRIES, "geometry")
 
 
 def _as_place(value: object) -> tuple[float, ...] | None:
@@ -101,8 +99,8 @@ class WeakScatterer(Force):
     center: Place = None
     beach: Number | None = None
     beach_from: Number | None = None
-    mode: Annotated[str, _mode[0], _mode[1]] = "weak_scatterer"
-    geometry: Annotated[str, _geometry[0], _geometry[1]] = "mid"
+    mode: Annotated[str, *one_of(MODES, "mode")] = "weak_scatterer"
+    geometry: Annotated[str, *one_of(GEOMETRIES, "geometry")] = "mid"
     symmetric: Flag = False
     crossing: Names = ()
     step: Number | None = None
@@ -151,7 +149,6 @@ class WeakScatterer(Force):
 
     @property
     def points(self) -> dict[str, Point]:
-        """The points by field name."""
         names = {"bodies": self.bodies, "crossing": self.crossing}
         return {f"{k}[{i}]": Point(name) for k, row in names.items() for i, name in enumerate(row)}
 

@@ -108,7 +108,6 @@ class Coupling(AnyCoupling):
         return [key for key, _ in self.coordinates]
 
     def table(self) -> NamedValues:
-        """This item as a TOML table."""
         return super().table() | {"coordinates": dict(self.coordinates)}
 
 
@@ -145,7 +144,6 @@ class OwnCoupling(AnyCoupling):
         return self.coordinates
 
     def table(self) -> NamedValues:
-        """This item as a TOML table."""
         table = super().table()
         if self.parameters:
             table["parameters"] = dict(self.parameters)

@@ -38,11 +38,7 @@ MaybeNumber = Annotated[
 MODELS = ("dynamic", "quasi_static", "multibody", "lumped")
 CABLES = ("multibody", "lumped")  # models of which every node is a body
 DEFAULT_SEGMENTS = 20
-_model = one_of(MODELS, "line model")
-_axial = one_of(("elastic", "inextensible"), "axial law")
 END_SCHEMA = one_of(("A", "B"), "end of a line")
-_slack = one_of(("pulls_only", "damped"), "behaviour of slack elements")
-_form = one_of(("block", "plain"), "form of the chain")
 
 
 @description
@@ -163,7 +159,6 @@ class Section(Description):
             raise self.fail("segments 0 is too few. Give one or more.")
 
     def table(self) -> NamedValues:
-        """This item as a TOML table."""
         table = {"type": plain(self.type), "length": self.length}
         return table if self.segments is None else table | {"segments": self.segments}
 
@@ -220,9 +215,9 @@ class Line(Description):
     B: EndLike
     rest_length: MaybeNumber = None
     type: TypeLike = None  # pyright: ignore[reportIncompatibleVariableOverride]
-    model: Annotated[str, _model[0], _model[1]] = "dynamic"
+    model: Annotated[str, *one_of(MODELS, "line model")] = "dynamic"
     segments: Count | None = None
-    axial: Annotated[str, _axial[0], _axial[1]] = "elastic"
+    axial: Annotated[str, *one_of(("elastic", "inextensible"), "axial law")] = "elastic"
     sections: Annotated[
         Converted[tuple[Section, ...]],
         parts_of(Section, "Section(type, length)"),
@@ -233,8 +228,10 @@ class Line(Description):
     release_time: Number | None = None
     release_tension: Number | None = None
     release_end: Annotated[str, END_SCHEMA[0], END_SCHEMA[1]] = "B"
-    slack: Annotated[str, _slack[0], _slack[1]] = "pulls_only"
-    form: Annotated[str, _form[0], _form[1]] = "block"
+    slack: Annotated[str, *one_of(("pulls_only", "damped"), "behaviour of slack elements")] = (
+        "pulls_only"
+    )
+    form: Annotated[str, *one_of(("block", "plain"), "form of the chain")] = "block"
     dry: Flag = False
 
     def __post_init__(self) -> None:
@@ -311,7 +308,6 @@ class Line(Description):
         )
 
     def table(self) -> NamedValues:
-        """This item as a TOML table."""
         fields = {field.name: field.default for field in dataclasses.fields(self)}
         table = {
             name: plain(getattr(self, name))

@@ -183,7 +183,6 @@ class Winch(Description):
 
 ACTIONS = ("hold", "brake", "pay_out", "haul_in", "couple", "release")
 SWITCHES = ("couple", "release")
-_action = one_of(ACTIONS, "stage action")
 
 
 @description
@@ -206,7 +205,7 @@ class Stage(Description):
     """
 
     kind: ClassVar[str] = "stage"
-    action: Annotated[str, _action[0], _action[1]]
+    action: Annotated[str, *one_of(ACTIONS, "stage action")]
     target: LineName
     start: Number | None = None
     duration: Number | None = None

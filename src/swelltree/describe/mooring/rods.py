@@ -30,7 +30,6 @@ from swelltree.describe.values import (
 )
 
 ATTACHMENTS = ("free", "pinned", "fixed")
-_attachment = one_of(ATTACHMENTS, "way to hold a rod")
 
 
 def _as_rod_end(value: object) -> Point:
@@ -101,7 +100,7 @@ class Rod(Description):
     Cdt: Number = 0.0
     Cat: Number = 0.0
     segments: Count = 10
-    attachment: Annotated[str, _attachment[0], _attachment[1]] = "free"
+    attachment: Annotated[str, *one_of(ATTACHMENTS, "way to hold a rod")] = "free"
 
     def __post_init__(self) -> None:
         if not self.diameter > 0:

@@ -23,7 +23,7 @@ from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.describe.options import BatchOptions, check_positive, with_options
 from swelltree.describe.values import NamedValues
-from swelltree.forces.body_contacts import BodyContacts, too_long_step
+from swelltree.forces.between_bodies import BodyContacts, too_long_step
 from swelltree.jit import Tree, UnsupportedOperationError, gpu, leaves_of, trim_cache
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step

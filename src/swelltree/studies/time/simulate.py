@@ -19,7 +19,7 @@ from swelltree.describe.options import (
     with_options,
 )
 from swelltree.describe.values import NamedValues
-from swelltree.forces.body_contacts import too_long_step
+from swelltree.forces.between_bodies import too_long_step
 from swelltree.hydro.linear.hydro import excitation_of, linear_hydro
 from swelltree.hydro.weak_scatterer.effect import WeakScatterers
 from swelltree.integrate.problem import Code
