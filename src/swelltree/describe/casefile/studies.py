@@ -1,7 +1,7 @@
 """Studies as a case file describes them; `swelltree.studies` carries them out.
 
-`operability` has conditions, a run in time and limits of many cases: a channel of the result, one of
-its statistics, and what it may be.
+`operability` has conditions, a run in time and limits of many cases: a channel of the result, one
+of its statistics, and what it may be.
 """
 
 import dataclasses
