@@ -1,8 +1,7 @@
 """Studies as a case file describes them; `swelltree.studies` carries them out.
 
-`operability` as a case file describes it: conditions, limits, and a run in time.
-
-Limits of many cases: a channel of the result, one of its statistics, and what it may be.
+`operability` has conditions, a run in time and limits of many cases: a channel of the result, one
+of its statistics, and what it may be.
 """
 
 import dataclasses
@@ -249,6 +248,11 @@ class OptimalControlStudy(Study):
         return {key: limit_argument(value) for key, value in super().arguments().items()}
 
 
+# the runs have neither name nor type of their own
+UNNAMED = ("name", "type")
+
+
+# those of `swelltree.statistics`, and the maximum absolute value
 STATISTICS = ("abs_max", "mean", "std", "significant", "min", "max", "crossings", "mpm")
 CHOICES = ("body", "dof", "line", "pto", "spring", "joint_element", "coordinate", "sensor")
 
@@ -409,10 +413,6 @@ Limits = Annotated[
 ]
 
 
-# the runs have neither name nor type of their own
-UNNAMED = ("name", "type")
-
-
 def as_conditions(value: object) -> tuple[tuple[str, tuple[float, ...]], ...]:
     """Values of each condition as (name, values) pairs, which are hashable."""
     rows = dict(value) if isinstance(value, tuple) else value
@@ -504,6 +504,3 @@ class OperabilityStudy(Study):
             "simulate": self.simulate.arguments(),
             "judge": resolve(self.judge),
         }
-
-
-# those of `swelltree.statistics`, and the maximum absolute value
