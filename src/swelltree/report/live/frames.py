@@ -63,7 +63,7 @@ class Frames:
             "bodies": numbers(place),
             "traces": [[name, self.unit(name)] for name in self.traces],
             "rows": self._rows,
-            "books": self._energy_terms(),
+            "energy": self._energy_terms(),
         }
         self._rows = []
         if self._anew:

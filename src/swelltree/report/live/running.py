@@ -16,6 +16,7 @@ from collections.abc import Callable
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.describe.values import NamedValues
 from swelltree.report.live.frames import Frames
+from swelltree.report.live.recording import Recording
 from swelltree.report.live.sliders import FORCES, Slider, all_names, changes_of, read_slider
 from swelltree.studies.time.stepped.run import SteppedRun
 
@@ -50,7 +51,7 @@ class Running:
         self.run, self.sliders, self.notify = run, dict(sliders), notify
         self.speed, self.paused, self.message = speed, False, ""
         self.values = {name: slider.value for name, slider in sliders.items()}
-        self.frames = frames
+        self.frames, self.recording = frames, Recording()
         self._asked: queue.Queue[object] = queue.Queue(MAX_WISHES)
         self._ends, self._woken = threading.Event(), threading.Event()
         self._given_forces: dict[str, float] = {}
@@ -94,7 +95,9 @@ class Running:
             due = not self.paused and time.monotonic() - reported >= 0.8 * STEP
             if changed or halted or due:
                 reported = time.monotonic()
-                self.notify(self.message_to_pages())
+                message = self.message_to_pages()
+                self.recording.add(message)
+                self.notify(message)
             if self.paused:
                 self._woken.wait(1.0)
                 continue
