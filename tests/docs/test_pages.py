@@ -45,6 +45,7 @@ SLOW = {
     "docs/how-to/from_moordyn.md",
     "docs/how-to/from_orcaflex.md",
     "docs/how-to/from_wecopttool.md",
+    "docs/how-to/from_wecsim.md",
     "docs/how-to/from_openfast.md",
     "docs/devices/point_absorber.md",
     "docs/devices/flap.md",
