@@ -142,13 +142,50 @@ def test_old_programs_stay_where_the_system_does_not_list_its_maps(monkeypatch, 
 
 # names of `os` and `signal` that the package uses: with Windows, and with a fallback for it
 ON_WINDOWS = set(
-    "O_CREAT O_EXCL O_RDONLY O_WRONLY PathLike _exit close cpu_count environ fdopen fspath fstat "
-    "fsync getpid name open path replace scandir stat stat_result unlink utime write "
-    "SIGINT SIG_IGN default_int_handler getsignal signal".split()
+    [
+        "O_CREAT",
+        "O_EXCL",
+        "O_RDONLY",
+        "O_WRONLY",
+        "PathLike",
+        "_exit",
+        "close",
+        "cpu_count",
+        "environ",
+        "fdopen",
+        "fspath",
+        "fstat",
+        "fsync",
+        "getpid",
+        "name",
+        "open",
+        "path",
+        "replace",
+        "scandir",
+        "stat",
+        "stat_result",
+        "unlink",
+        "utime",
+        "write",
+        "SIGINT",
+        "SIG_IGN",
+        "default_int_handler",
+        "getsignal",
+        "signal",
+    ]
 )
 WITH_FALLBACK = set(
-    "getuid kill posix_fallocate sched_getaffinity "
-    "ITIMER_REAL SIGALRM SIG_BLOCK SIG_SETMASK setitimer".split()
+    [
+        "getuid",
+        "kill",
+        "posix_fallocate",
+        "sched_getaffinity",
+        "ITIMER_REAL",
+        "SIGALRM",
+        "SIG_BLOCK",
+        "SIG_SETMASK",
+        "setitimer",
+    ]
 )
 
 
