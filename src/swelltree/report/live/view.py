@@ -103,7 +103,7 @@ def live(
     Args:
         model: from `compile`.
         sea: a described sea; still water if not given.
-        sliders: numbers that can be moved: "ptos.pto.damping" or "ptos.pto.damping=0:1e6", of the
+        sliders: parameters with a slider: "ptos.pto.damping" or "ptos.pto.damping=0:1e6", of the
             sea "sea.spectrum.Hs", "sea.seed", of winches "forces.winch"; if not given height,
             period and seed of the sea, damping and stiffness of PTOs, lengths of lines, speeds of
             winches.

@@ -116,7 +116,7 @@ def _bytes(fig: Figure, kind: str, dpi: int) -> bytes:
 
 
 def write_figure(fig: Figure, path: str | Path, dpi: int = 130) -> Path:
-    """Keep a figure as a file, whole or not at all.
+    """Write a figure to a file.
 
     Args:
         fig: from one of the plots.

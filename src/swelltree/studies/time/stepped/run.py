@@ -170,11 +170,11 @@ class SteppedRun:
 
     @property
     def forces(self) -> dict[str, float]:
-        """What is held now, of all that can be: forces [N, N m] and speeds of winches [m/s]."""
+        """Current values of all inputs: forces [N, N m] and speeds of winches [m/s]."""
         return dict(self._now.commands.now)
 
     def step(self, duration: object, forces: object = None) -> None:
-        """Go on for some time.
+        """Advance the run.
 
         Args:
             duration: of the step [s].
