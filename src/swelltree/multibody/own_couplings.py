@@ -31,8 +31,7 @@ class CouplingLaw:
     """Base of the relations that users write."""
 
     def value(self, x: Array) -> Array:
-        """Value that is zero when the coordinates are compatible, of the order of metres or
-        radians.
+        """What is zero where the coordinates fit, of the order of metres or radians.
 
         Args:
             x: the coordinates in the order of their names [m, rad]; angles count their turns.

@@ -23,8 +23,8 @@ class ConstantTension(Description):
 
     Args:
         tension: to be kept at the winch [N].
-        gain: speed per excess tension [m/s/N].
-        band: half width of the dead band around the set tension [N].
+        gain: speed for each newton off [m/s/N].
+        band: half width of the band around the tension where it does nothing [N].
     """
 
     kind: ClassVar[str] = "constant tension"
@@ -43,17 +43,17 @@ class ConstantTension(Description):
 
 @description
 class HeaveCompensation(Description):
-    """The winch pays out at the speed at which the crane tip rises, so that the load does not move.
+    """The winch pays out as fast as the crane tip rises, so that the load hangs still.
 
-    Its speed is the set speed plus gain times the upward velocity of the tip, measured with a lag.
-    The remaining fraction of a harmonic motion of the tip is abs(1 - gain / (1 + i omega T)) with T
-    the lag.
+    Its speed is the set speed plus gain times the upward velocity of the tip, seen with a lag.
+    What is left of a harmonic motion of the tip is abs(1 - gain / (1 + i omega T)) with T the lag.
 
     Args:
         gain: fraction of the motion that is compensated, 1 for all.
         time_constant: lag of the measured velocity [s].
-        stroke: max length that compensation may pay out or haul in [m]; no limit if not given.
-        at: point whose motion is compensated; the end of the line at the winch if not given.
+        stroke: longest rope that compensation may pay out and haul in again [m]; no limit if not
+            given.
+        at: point whose motion is taken out; the end of the line at the winch if not given.
     """
 
     kind: ClassVar[str] = "heave compensation"
@@ -110,10 +110,10 @@ class Winch(Description):
         end: of the line at which it is, "A" or "B".
         speed: of paying out, a number or a signal [m/s]; negative hauls in. Operations add theirs.
         control: `ConstantTension` or `HeaveCompensation`; none by default.
-        max_speed: max speed [m/s].
+        max_speed: limit of the speed [m/s].
         time_constant: lag of the drive [s]; the rope follows at once if zero.
-        drum: max unstretched length out [m]; if not given, the length of the line plus the length
-            paid out by operations and one segment.
+        drum: longest unstretched length of line that can be out [m]; the line's own length,
+            what operations pay out and one segment more if not given.
         min_length: shortest unstretched length out [m]; one segment if not given.
         stopping_time: before the end of the drum and the shortest length the speed is at most the
             length left over this time [s].

@@ -116,7 +116,7 @@ def _bytes(fig: Figure, kind: str, dpi: int) -> bytes:
 
 
 def write_figure(fig: Figure, path: str | Path, dpi: int = 130) -> Path:
-    """Write a figure to a file.
+    """Keep a figure as a file, whole or not at all.
 
     Args:
         fig: from one of the plots.

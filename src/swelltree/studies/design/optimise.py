@@ -194,7 +194,7 @@ class _Search:
             return
         if not self.options["resume"]:
             raise SwelltreeError(
-                f"optimise: '{file}' exists. Give resume=True to go on with it, or another file."
+                f"optimise: '{file}' exists. Give resume=True to continue it, or another file."
             )
         try:
             content = json.loads(file.read_text("utf-8"))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def linear_and_nonlinear(
     model: Model, sea: AnySea, **options: Unpack[ComparedOptions]
 ) -> xr.Dataset:
-    """Motion of a model and of its linearised system in a sea.
+    """The motion in a sea, and what the linearised system would do.
 
     Returns a dataset with `nonlinear` and `linear` (time, body, dof), the displacements of the
     reference points from the equilibrium, in the axes of each body's heading there; the same of

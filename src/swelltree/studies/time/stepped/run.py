@@ -380,7 +380,9 @@ class SteppedRun:
     def restore(self, saved: object) -> None:
         """Restore a state of `save`; later steps are bitwise identical."""
         if not isinstance(saved, Saved):
-            raise SwelltreeError(f"restore: {shown(saved)} is not from save(). Give what it gave.")
+            raise SwelltreeError(
+                f"restore: {shown(saved)} is not from save(). Give the value that it returned."
+            )
         if saved.owner is not self:
             raise SwelltreeError("restore: this was saved by another stepper. Restore it there.")
         self._now = saved
