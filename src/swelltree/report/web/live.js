@@ -18,20 +18,22 @@
 
   // --- the clip ----------------------------------------------------------------------------
 
-  /** Index of the first frame at or after a time; of the last frame if there is none. */
-  function indexOf(t) {
-    let [low, high] = [0, frames.length - 1];
+  /** Index of the first of some ascending times that is not before t; of the last if all are. */
+  function indexOf(t, count, time) {
+    let [low, high] = [0, count - 1];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (frames[middle].t < t) low = middle + 1;
+      if (time(middle) < t) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
+  const frameAt = (t) => indexOf(t, frames.length, (k) => frames[k].t);
+
   /** The frames before and after a time, and the fraction of the interval between them. */
   function around(t) {
-    const k = indexOf(t);
+    const k = frameAt(t);
     const after = frames[k];
     const before = frames[Math.max(k - 1, 0)];
     const gap = after.t - before.t;
@@ -241,7 +243,7 @@
       },
       draw(cursor) {
         const [, size] = scale();
-        if (recorded) showValue(values[indexOf(cursor)]);
+        if (recorded) showValue(values[indexOf(cursor, times.length, (k) => times[k])]);
         drawTrace(canvas, times, values.map((value) => (Number.isFinite(value) ? value / size : value)), cursor);
       },
     };
@@ -344,7 +346,7 @@
 
   function showRecorded() {
     // slider values and sea of the latest frame up to this time
-    let k = indexOf(state.time);
+    let k = frameAt(state.time);
     if (k > 0 && frames[k].t > state.time + 1e-9) k--;
     const frame = frames[k];
     showSea(frame.waves);
