@@ -1,8 +1,10 @@
-"""What Windows and macOS lack: each call of POSIX alone has another way, tested without it."""
+"""Calls that only POSIX has: each has a fallback, tested with the call removed."""
 
 import os
+import re
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -136,3 +138,59 @@ def test_old_programs_stay_where_the_system_does_not_list_its_maps(monkeypatch, 
     monkeypatch.setattr(backend.gc, "collect", lambda: cleared.append(1))
     backend.trim_cache(most=0)
     assert cleared == []
+
+
+# names of `os` and `signal` that the package uses: with Windows, and with a fallback for it
+ON_WINDOWS = {
+    "O_CREAT",
+    "O_EXCL",
+    "O_RDONLY",
+    "O_WRONLY",
+    "PathLike",
+    "_exit",
+    "close",
+    "cpu_count",
+    "environ",
+    "fdopen",
+    "fspath",
+    "fstat",
+    "fsync",
+    "getpid",
+    "name",
+    "open",
+    "path",
+    "replace",
+    "scandir",
+    "stat",
+    "stat_result",
+    "unlink",
+    "utime",
+    "write",
+    "SIGINT",
+    "SIG_IGN",
+    "default_int_handler",
+    "getsignal",
+    "signal",
+}
+WITH_FALLBACK = {
+    "getuid",
+    "kill",
+    "posix_fallocate",
+    "sched_getaffinity",
+    "ITIMER_REAL",
+    "SIGALRM",
+    "SIG_BLOCK",
+    "SIG_SETMASK",
+    "setitimer",
+}
+
+
+def test_no_call_of_posix_is_without_a_fallback():
+    used = set()
+    for file in Path(sw.__file__).parent.rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        modules = re.findall(r"^import (os|_?signal)(?: as (\w+))?(?:  #.*)?$", text, re.MULTILINE)
+        for name, alias in modules:
+            used |= set(re.findall(rf"(?<![\w.\"]){alias or name}\.(\w+)", text))
+        assert not re.search(r"^(?:from|import) (?:fcntl|grp|pwd|resource|termios)\b", text, re.M)
+    assert used == ON_WINDOWS | WITH_FALLBACK

@@ -203,7 +203,7 @@ def _expected_engine() -> str:
     refused = switched_off()
     if refused:
         return f"XLA: {refused}"
-    return "LLVM, or XLA where that cannot be; check --physics compiles and says which, and why"
+    return "LLVM, or XLA if LLVM cannot be used; check --physics states which, and the reason"
 
 
 def _check_physics(loaded: Case, case: Path, said: set[str]) -> int:
@@ -306,10 +306,11 @@ def sweep(
     ] = None,
     resume: Annotated[bool, typer.Option(help="Run only the cases missing in the store.")] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="As --resume, and run failed cases again.")
+        bool, typer.Option("--retry-failed", help="Like --resume, and repeat failed cases.")
     ] = False,
     workers: Annotated[
-        int | None, typer.Option(help="Processes; 0: this one.  [default: one per core]")
+        int | None,
+        typer.Option(help="Processes; 0: this one.  [default: one per core]"),
     ] = None,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler: tls://host:8786.")
@@ -323,13 +324,13 @@ def sweep(
     changes: Set = None,
     report: Annotated[bool, typer.Option(help="Also write an HTML report.")] = True,
     check: Annotated[
-        bool, typer.Option("--check", help="Compile its extreme cases, run nothing.")
+        bool, typer.Option("--check", help="Compile the extreme cases; run nothing.")
     ] = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Verify the checksums of the store, run nothing.")
+        bool, typer.Option("--verify", help="Verify the checksums of the store; run nothing.")
     ] = False,
     replay: Annotated[
-        str | None, typer.Option(metavar="CASE", help="Run only this case, and write its replay.")
+        str | None, typer.Option(metavar="CASE", help="Run only this case, with all channels.")
     ] = None,
     progress: Annotated[bool, typer.Option("--progress/--quiet", help="Show progress.")] = True,
 ) -> None:
@@ -392,7 +393,7 @@ def options(
         str | None, typer.Argument(metavar="STUDY", help="Type of study, or campaign; default all.")
     ] = None,
 ) -> None:
-    """List the options of studies and campaigns: names, types, defaults and what they do."""
+    """List the options of studies and campaigns: names, types, defaults, meaning."""
     from swelltree.campaigns.file import CampaignTable
     from swelltree.describe.casefile.case import STUDY_TYPES
     from swelltree.describe.errors import listed, suggest
@@ -448,7 +449,7 @@ def _changed(studies: Sequence[Study], changes: Sequence[str] | None) -> tuple[S
 def certificate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="New file; only you may read it.")],
 ) -> None:
-    """Make the certificate of a cluster; whoever has it, and nobody else, can run code on it."""
+    """Create the certificate of a cluster; only those who have it can run code on it."""
     from swelltree.campaigns.pool import write_certificate
 
     typer.echo(f"written: {write_certificate(file)}")
@@ -487,7 +488,7 @@ ResultPaths = Annotated[
 def report(
     results: ResultPaths,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The page.  [default: RESULT.html]")
+        Path | None, typer.Option("--out", "-o", help="HTML file.  [default: RESULT.html]")
     ] = None,
     note: Annotated[str, typer.Option(help="Text below the heading.")] = "",
 ) -> None:
@@ -575,7 +576,8 @@ def export(
     ] = None,
     version: Annotated[str, typer.Option("--fmi", help="Version of an FMU: 2.0 or 3.0.")] = "2.0",
     platforms: Annotated[
-        list[str] | None, typer.Option("--platform", help="Of an FMU: win64.  [default: this one]")
+        list[str] | None,
+        typer.Option("--platform", help="Platform: win64.  [default: this one]"),
     ] = None,
     inputs: Annotated[
         list[str] | None, typer.Option("--input", help="PTO or force to drive.  [default: all]")
@@ -584,7 +586,8 @@ def export(
         list[str] | None, typer.Option("--output", help="Channel: float.Heave.  [default: some]")
     ] = None,
     parameters: Annotated[
-        list[str] | None, typer.Option("--parameter", help="Number of the model: pto.damping.")
+        list[str] | None,
+        typer.Option("--parameter", help="Parameter: pto.damping."),
     ] = None,
     changes: Set = None,
 ) -> None:
@@ -702,7 +705,7 @@ def demo(
 @app.command()
 def examples(
     copy: Annotated[bool, typer.Option("--copy", help="Copy them into a new folder.")] = False,
-    out: Annotated[Path, typer.Option(help="That folder.")] = Path("examples"),
+    out: Annotated[Path, typer.Option(help="The new folder.")] = Path("examples"),
 ) -> None:
     """List the examples that come with the package, or copy them."""
     import shutil
@@ -809,7 +812,7 @@ def import_wecsim(
         Path | None, typer.Option("--out", "-o", help="The case file.  [default: MODEL.toml]")
     ] = None,
     hydro: Annotated[
-        Path | None, typer.Option(help="Data of any BEM code, instead of the script's.")
+        Path | None, typer.Option(help="Data of any BEM code, in place of those of the script.")
     ] = None,
     overwrite: Annotated[bool, typer.Option(help="Overwrite existing files.")] = False,
 ) -> None:
@@ -830,7 +833,7 @@ def import_wecsim(
 
 @app.command()
 def schema(
-    campaign: Annotated[bool, typer.Option("--campaign", help="That of campaign files.")] = False,
+    campaign: Annotated[bool, typer.Option("--campaign", help="Schema of campaign files.")] = False,
 ) -> None:
     """Print the JSON schema of case files, for editors that complete and check."""
     import json

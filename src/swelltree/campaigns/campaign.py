@@ -166,16 +166,16 @@ class Campaign:
 
         Args:
             folder: of the store.
-            resume: go on with a store that is there.
-            retry_failed: go on with it, and run cases that failed again, each three times at most:
-                after a repair of what they met, a fuller memory or a new version.
+            resume: continue an existing store.
+            retry_failed: continue it, and repeat failed cases, each three times at most: after
+                their cause was fixed.
             workers: processes on this machine; one per core by default, 0 for this process.
             scheduler: address of a Dask scheduler, tls://host:port.
             progress: show a progress bar; where stderr is not a terminal, at most a line a minute.
             certificate: file of mode 600 that the scheduler and its workers have, too, made by
                 `swelltree certificate`.
-            insecure: take a scheduler without a certificate (tcp://), which runs the code of
-                anybody who reaches it: for networks of one's own.
+            insecure: accept a scheduler without a certificate (tcp://), which runs the code of
+                anybody who can connect to it: for private networks.
         """
         check_numbers(self.name, seconds={}, counts={"workers": (workers, 0)})
         store, table = Store(user_path(folder, "store")), self.table

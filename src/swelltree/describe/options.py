@@ -202,9 +202,9 @@ class Sampling(TypedDict, total=False):
     duration: Annotated[Number, Option(0.0, "s", positive=True)]
     """of the run [s]."""
     output_step: Annotated[Number | None, Option(None, "s", positive=True)]
-    """time between samples [s], over which steps may pass; if not given a twentieth of the shortest
-    period of the waves and of the bodies, and no more than a two-hundredth of the duration; of many
-    cases, that of the first."""
+    """time between samples [s], which steps need not hit; if not given, a twentieth of the shortest
+    period of waves and bodies, at most 1/200 of the duration; with many cases, that of the
+    first."""
 
 
 class RunOptions(TypedDict, total=False):
@@ -212,15 +212,16 @@ class RunOptions(TypedDict, total=False):
 
     formulation: Annotated["str | Formulation | None", Option(file=FormulationName | None)]
     """name or object: path_matrix (the default), partial_velocity, composite_body, partition,
-    lagrange. The two-step scheme knows lagrange (its default) and path_matrix (its default where
+    lagrange. The two-step scheme supports lagrange (its default) and path_matrix (its default where
     all bodies and joints together have more than 100 unknowns)."""
     start: Annotated["xr.Dataset | State | object", Option(file=StartName | None)]
-    """the result of another run of the same model, to go on where it ended (time goes on too, and
-    with it the waves); another initial phase than the assembled one; or a word: "equilibrium" (at
-    rest in still water, the default of systems with lines) or "described" (bodies as described,
-    lines at rest), with dynamic lines also "cold" (drawn straight between their ends)."""
+    """the result of another run of the same model, to continue from its end (time and waves
+    continue, too); an initial phase other than the assembled one; "equilibrium" (in still water,
+    the default of systems with lines), "described" (bodies as described, lines in equilibrium) or,
+    with dynamic lines, "cold" (lines straight between their ends)."""
     case: Annotated[CaseName, Option(0)]
-    """number or name of the run; with the seed of the sea it gives the random phases."""
+    """number or name of the run; together with the seed of the sea it determines the random
+    phases."""
 
 
 class SolverOptions(RunOptions, total=False):
@@ -254,7 +255,7 @@ class OutputOptions(TypedDict, total=False):
     progress: Annotated[bool | None, Option(file=PYTHON_ONLY)]
     """show a progress bar; by default on a terminal."""
     checkpoint: Annotated["str | Path | None", Option(file=PYTHON_ONLY)]
-    """folder that keeps the run chunk by chunk."""
+    """folder in which the run is saved chunk by chunk."""
     resume: Annotated[bool, Option(False, file=PYTHON_ONLY)]
     """continue from that folder."""
 
@@ -272,11 +273,10 @@ class TracedOptions(Sampling, SolverOptions, total=False):
     times: Annotated["Array | Sequence[float] | None", Option(file=PYTHON_ONLY)]
     """the output times themselves, instead of duration and step [s]."""
     extremes: Annotated[Channels, Option(())]
-    """channels whose largest, smallest and mean values between samples are kept, step by step:
-    ``["line_tension"]`` gives ``line_tension_max``, ``line_tension_min`` and ``line_tension_mean``
-    since the sample before."""
+    """channels whose max, min and mean between samples are stored: ``["line_tension"]`` gives
+    ``line_tension_max``, ``line_tension_min`` and ``line_tension_mean`` since the sample before."""
     max_steps_per_output: Annotated[int, Option(64, file=PYTHON_ONLY)]
-    """most steps between outputs inside a derivative."""
+    """max number of steps between outputs inside a derivative."""
 
 
 class SimulateOptions(TracedOptions, OutputOptions, Provenance, total=False):
@@ -291,15 +291,14 @@ class GradientOptions(Sampling, SolverOptions, Provenance, total=False):
     settled: Annotated[float | None, Option(unit="s", file=PYTHON_ONLY)]
     """time from which samples count [s]; the end of the sea's ramp if not given."""
     memory: Annotated[Number, Option(5e8, "bytes", positive=True, file=PYTHON_ONLY)]
-    """of the records of steps [bytes]: where those of a run take more, parts of it are stepped
-    again on the way back."""
+    """of the records of steps [bytes]: if a run needs more, parts of it are computed again."""
 
 
 class OptimiseOptions(GradientOptions, total=False):
     """Options of `optimise`."""
 
     maximise: Annotated[Flag, Option(False)]
-    """search the largest value of the objective, not the least."""
+    """maximise the objective instead of minimising it."""
     weights: Annotated["Sequence[float] | None", Option(file=PYTHON_ONLY)]
     """of the seas in the objective, e.g. hours of the year; all the same if not given."""
     method: Annotated[str, Option("SLSQP", file=PYTHON_ONLY)]
@@ -310,9 +309,9 @@ class OptimiseOptions(GradientOptions, total=False):
     max_iterations: Annotated[Count, Option(50)]
     """of the search."""
     checkpoint: Annotated["str | Path | None", Option(file=PYTHON_ONLY)]
-    """file that keeps every evaluation."""
+    """file in which every evaluation is stored."""
     resume: Annotated[bool, Option(False, file=PYTHON_ONLY)]
-    """go on with the evaluations of that file."""
+    """continue from the evaluations in that file."""
 
 
 class ComparedOptions(SimulateOptions, total=False):
@@ -390,7 +389,8 @@ class BatchOptions(ManyRuns, total=False):
     """Options of `simulate_batch`."""
 
     case: Annotated[CaseName, Option(0)]
-    """number or name of the runs; with the seed of the sea it gives the random phases."""
+    """number or name of the runs; together with the seed of the sea it determines the random
+    phases."""
     device: Annotated[DeviceName, Option("cpu")]
     """"cpu"; "gpu" for an NVIDIA GPU where there is one, or a warning; "auto" for one that is
     there, if the cases are enough to fill it; "jax" for the device that JAX prefers, whatever it
@@ -479,7 +479,8 @@ class ResponseOptions(DragOption, total=False):
     """Options of `response`."""
 
     case: Annotated[CaseName, Option(0)]
-    """number or name of the run; with the seed of the sea it gives the random phases."""
+    """number or name of the run; together with the seed of the sea it determines the random
+    phases."""
 
 
 class PeriodicOptions(RadiationOption, Provenance, total=False):
@@ -503,7 +504,8 @@ class SteadyStateOptions(PeriodicOptions, total=False):
     stability: Annotated[Flag, Option(False)]
     """also give the Floquet multipliers (needs radiation="state_space")."""
     case: Annotated[CaseName, Option(0)]
-    """number or name of the run; with the seed of the sea it gives the random phases."""
+    """number or name of the run; together with the seed of the sea it determines the random
+    phases."""
 
 
 LimitLike = float | Sequence[float] | Mapping[str, float | Sequence[float]] | None
@@ -517,7 +519,7 @@ class OptimalControlOptions(PeriodicOptions, total=False):
     given, force_limit of the PTO holds."""
     stroke_max: Annotated[LimitLike, Option(file=Limit)]
     """largest stroke from its zero [m, rad], likewise. Where it is not given, the stops of a PTO
-    are not touched; np.inf lets them be."""
+    are not reached; np.inf allows it."""
     velocity_max: Annotated[LimitLike, Option(file=Limit)]
     """largest rate of the stroke [m/s, rad/s], likewise."""
     force_rate_max: Annotated[LimitLike, Option(file=Limit)]
@@ -536,16 +538,16 @@ class OptimalControlOptions(PeriodicOptions, total=False):
     """N of the series; fifteen, or three times the highest component of the sea, if not given.
     Limits give the force corners: more harmonics, more power."""
     method: Annotated[MethodName, Option("auto")]
-    """"linear" (about the equilibrium), "nonlinear", or "auto", which looks at what the model
-    contains."""
+    """"linear" (about the equilibrium), "nonlinear", or "auto", chosen from the contents of the
+    model."""
     limit_points: Annotated[Count | None, Option(positive=True)]
-    """hold the limits at so many equidistant times only; everywhere if not given."""
+    """enforce the limits at this number of equidistant times; at all times if not given."""
     starts: Annotated[Count, Option(1)]
     """number of starting points of a search that may have several optima."""
     compare: Annotated[Flag, Option(True)]
-    """look for the best damper within the same limits, too."""
+    """also find the best damper within the same limits."""
     replay: Annotated[Flag, Option(True)]
-    """run the model in time under the force that was found."""
+    """simulate the model with the optimal force."""
     tol: Annotated[Number, Option(1e-9)]
     """of the KKT residual, in scaled units."""
     max_iterations: Annotated[Count, Option(100)]

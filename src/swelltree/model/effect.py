@@ -157,12 +157,12 @@ class Effect(ABC):
 
     @property
     def word(self) -> str:
-        """What its elements are, for messages."""
+        """Word for its elements in messages."""
         return self.kind.replace("_", " ")
 
     @property
     def prefix(self) -> str:
-        """What stands before the names of its channels."""
+        """Prefix of the names of its channels."""
         return f"{self.kind}_"
 
 

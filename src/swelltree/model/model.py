@@ -282,7 +282,7 @@ class Model:
 
     @property
     def report(self) -> tuple[str, ...]:
-        """What compile noticed: cuts, moves, redundancy."""
+        """Notes of `compile`: cut loops, assembly, redundant constraints."""
         return self.described.notes
 
     def noted(self, *notes: str) -> Model:

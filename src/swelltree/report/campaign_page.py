@@ -58,7 +58,7 @@ th, td {{ text-align: left; padding: 3px 12px 3px 0; border-bottom: 1px solid #e
 
 
 def write_campaign_report(campaign: xr.Dataset, path: str | Path) -> Path:
-    """Write the results of a campaign as one page that opens anywhere.
+    """Write the results of a campaign as one self-contained HTML page.
 
     Args:
         campaign: from `open_campaign`.

@@ -87,13 +87,13 @@ class Controller(Description):
         gains: numbers that the law takes by name, u(t, y, gain=...): {"gain": 2e4}; numbers of the
             description, which can be varied without compiling again.
         plain: the law is plain Python that JAX cannot trace: called back from the time stepper,
-            some 0.1 ms for each evaluation, with derivatives by differences. What it must remember
-            are its states: a law that answers the same question in two ways is rejected.
-        states: names of what the law remembers: ["integral"]. They are part of the run: every
-            run begins with those of start.
+            some 0.1 ms for each evaluation, with derivatives by differences. Its memory must be in
+            its states: a law that returns different values for the same arguments is rejected.
+        states: names of the states of the law: ["integral"]. They are part of the run and start
+            from `start`.
         start: values of the states at the start, {"integral": 0.0}; zero if not given.
-        sample_time: time between samples [s]; the law is asked at 0, sample_time,
-            2 sample_time, ... and its u is held in between. Without it the law acts continuously.
+        sample_time: time between samples [s]; the law is evaluated at 0, sample_time, 2
+            sample_time, ... and its u is held in between. Without it the law acts continuously.
         surfaces: function of t, y and, with states, x (or "module:name") whose values pass
             through zero where the law jumps. Steps end there, and states change there only.
     """

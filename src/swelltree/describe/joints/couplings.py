@@ -77,16 +77,16 @@ class AnyCoupling(Description):
 class Coupling(AnyCoupling):
     """Coordinates of joints in a fixed relation: sum of coefficients times coordinates = constant.
 
-    A gear pair is {"a": r_a, "b": r_b}, a belt {"a": r_a, "b": -r_b}, a pinion on a rack
-    {"pinion": r, "rack": -1}, a differential {"carrier": 2, "left": -1, "right": -1}. The coupling
-    puts the force coefficient times multiplier on each coordinate (on the follower, and the
-    opposite on the base) and does no work. Turns are counted, so any number of them may pass.
+    A gear pair is {"a": r_a, "b": r_b}, a belt {"a": r_a, "b": -r_b}, a pinion on a rack {"pinion":
+    r, "rack": -1}, a differential {"carrier": 2, "left": -1, "right": -1}. The coupling puts the
+    force coefficient times multiplier on each coordinate (on the follower, and the opposite on the
+    base) and does no work. Full turns are counted.
 
     Args:
         name: unique in the system.
         coordinates: coefficient of each coordinate, by the name of its joint, or "joint.Pitch"
             where a joint has several. Those of `Ball` and `Free` rotations cannot be coupled.
-        constant: the sum; by default what it is as described, so that nothing moves.
+        constant: the sum; by default its described value.
     """
 
     coordinates: Coefficients

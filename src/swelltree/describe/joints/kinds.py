@@ -34,7 +34,7 @@ from swelltree.describe.values import (
 
 @description
 class Weld(Joint):
-    """Holds the follower fast."""
+    """Fixes the follower to the base (fixed joint)."""
 
     type: ClassVar[str] = "weld"
 
@@ -188,7 +188,7 @@ class SubsetJoint(Joint):
     """Leaves any subset of the six degrees of freedom.
 
     Args:
-        dofs: names of the free ones. Two rotations are taken in the order x, y, z; the first axis
+        dofs: names of the free ones. Two rotations are applied in the order x, y, z; the first axis
             is fixed in the base, the second in the follower.
     """
 
@@ -210,10 +210,10 @@ class SubsetJoint(Joint):
 class CableElement(Joint):
     """A massless bar between two points, whose length may change and which does not twist.
 
-    The base is the node at its far end and carries the frame of the element: z points along the
-    bar to the follower's point, which is the ball the element swings about. Heave is the length,
-    Roll and Pitch turn about the x and y axes of the node itself. No direction is singular. Put a
-    mass without inertia at the node: the frame turns about z in a way that depends on the path.
+    The base is the node at its far end and carries the frame of the element: z points along the bar
+    to the follower's point, about which the element rotates. Heave is the length, Roll and Pitch
+    turn about the x and y axes of the node itself. No direction is singular. Put a mass without
+    inertia at the node: the frame turns about z in a way that depends on the path.
     """
 
     type: ClassVar[str] = "cable_element"

@@ -47,7 +47,7 @@ class Junction(Description):
 
     Args:
         name: unique in the system.
-        position: where it is at first [m]; equilibrium finds where it rests.
+        position: initial position [m]; `equilibrium` finds the final one.
         mass: in air [kg].
         volume: displaced [m^3].
         drag_area: drag coefficient times area [m^2].
@@ -198,15 +198,15 @@ class Line(Description):
         clamp_A: direction of the line at A in the axes of what it is fixed to, for lines with
             bending stiffness; pinned if not given.
         clamp_B: direction of the line at B, from A towards B.
-        release_time: the line lets go of its end at this time [s].
+        release_time: the line releases its end at this time [s].
         release_tension: the line breaks at its end at this tension [N].
-        release_end: the end that is let go, "B" or "A".
-        slack: what an element of a multibody or lumped cable does when it is shorter than its
-            rest length: "pulls_only" (nothing; damping never pushes), or "damped" (the dash-pot
-            stays at work, as printed in Wuillaume et al. 2017, eq. 7).
+        release_end: the end that is released, "B" or "A".
+        slack: law of a slack element of a multibody or lumped cable: "pulls_only" (no force;
+            damping never pushes) or "damped" (the damper still acts, as printed in Wuillaume et al.
+            2017, eq. 7).
         form: of a multibody cable: "block" (three DOFs of an element at a time), or "plain"
             (one joint at a time, hinge, hinge and slider with two massless bodies).
-        dry: leave out what the water does to a multibody or lumped cable.
+        dry: no hydrodynamic loads on a multibody or lumped cable.
     """
 
     kind: ClassVar[str] = "line"

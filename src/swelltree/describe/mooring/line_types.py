@@ -51,7 +51,7 @@ Stretch = Annotated[
 
 @description
 class LineType(Description):
-    r"""What a line is made of.
+    r"""Properties of a line.
 
     Forces per length: drag :math:`\tfrac12 \rho C_{dn} d |w_n| w_n` across and
     :math:`\tfrac12 \rho C_{dt} \pi d |w_t| w_t` along the line, lift

@@ -191,17 +191,17 @@ class Stage(Description):
 
     Args:
         action: "pay_out" or "haul_in" (a winch runs), "hold" (its set speed is zero, control goes
-            on), "brake" (its drum is held, control is off), "couple" (a body catches the free end B
-            of a line), "release" (a line lets go of its `release_end`). A hold or brake without
+            on), "brake" (its drum is held, control is off), "couple" (connects the free end B of a
+            line to a body), "release" (a line releases its `release_end`). A hold or brake without
             duration lasts until the next stage of its winch.
         target: the winch, or for couple and release the line.
         start: [s]; when the stage before ends if not given, zero for the first.
         duration: with both ramps [s].
         length: unstretched length to pay out or haul in [m].
         speed: of the rope between the ramps [m/s], positive.
-        ramp: time to come up to speed, and to come to rest again [s].
-        to: body point that catches the end.
-        reach: largest distance from which it is caught [m].
+        ramp: time to accelerate and to stop [s].
+        to: body point to which the end is coupled.
+        reach: max distance at which it is coupled [m].
     """
 
     kind: ClassVar[str] = "stage"
@@ -225,7 +225,7 @@ class Stage(Description):
                 raise self.fail(f"{field} {getattr(self, field)} s is negative. Give 0 or more.")
         if (self.to is not None) != (self.action == "couple"):
             raise self.fail(
-                "needs the body point that catches the end. Give to=body.at(...)."
+                "needs the body point to which the end is coupled. Give to=body.at(...)."
                 if self.to is None
                 else f"'to' belongs to the action 'couple', not '{self.action}'. Leave it out."
             )

@@ -19,6 +19,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.describe.values import NamedValues
+from swelltree.report.live.recording import Recording
 from swelltree.report.live.sliders import FORCES, Slider, all_names, changes_of, read_slider
 from swelltree.report.scene import drawn_waves
 from swelltree.studies.time.stepped.run import SteppedRun
@@ -77,7 +78,7 @@ class Frames:
             "bodies": numbers(place),
             "traces": [[name, self.unit(name)] for name in self.traces],
             "rows": self._rows,
-            "books": self._energy_terms(),
+            "energy": self._energy_terms(),
         }
         self._rows = []
         if self._anew:
@@ -170,7 +171,7 @@ class Running:
         self.run, self.sliders, self.notify = run, dict(sliders), notify
         self.speed, self.paused, self.message = speed, False, ""
         self.values = {name: slider.value for name, slider in sliders.items()}
-        self.frames = frames
+        self.frames, self.recording = frames, Recording()
         self._asked: queue.Queue[object] = queue.Queue(MAX_WISHES)
         self._ends, self._woken = threading.Event(), threading.Event()
         self._given_forces: dict[str, float] = {}
@@ -214,7 +215,9 @@ class Running:
             due = not self.paused and time.monotonic() - reported >= 0.8 * STEP
             if changed or halted or due:
                 reported = time.monotonic()
-                self.notify(self.message_to_pages())
+                message = self.message_to_pages()
+                self.recording.add(message)
+                self.notify(message)
             if self.paused:
                 self._woken.wait(1.0)
                 continue

@@ -1,8 +1,7 @@
 """Plots of results and data, by name: `plot.timeseries`, `plot.spectrum`, `plot.rao` ...
 
-Every function returns a figure that a notebook shows by itself; `write_figure` keeps it as PNG,
-SVG or PDF. Units come from the attributes of the data. Nothing here touches the plotting state of
-the user.
+Every function returns a figure that a notebook shows by itself; `write_figure` keeps it as PNG, SVG
+or PDF. Units come from the attributes of the data. The global state of matplotlib is not changed.
 """
 
 from swelltree.report.plots.frequency import hydro, matrix, rao, spectrum

@@ -96,11 +96,11 @@ def simulate_batch(
     parameters: Mapping[str, Sequence[Tree]] | None = None,
     **options: Unpack[BatchOptions],
 ) -> xr.Dataset:
-    """Simulate many cases of a model in parallel and keep what is asked for of each.
+    """Simulate many cases of a model in parallel and store the requested results of each.
 
-    Steps are fixed: rk4, or the two-step scheme of dynamic lines and contacts. A case gives the
-    same numbers whatever its neighbours are, and those of a single run with the same steps. One
-    that fails has gaps in place of numbers, and its error in `message`.
+    Steps are fixed: rk4, or the two-step scheme of dynamic lines and contacts. The results of a
+    case do not depend on the other cases and equal those of a single run with the same steps. A
+    case that fails has NaN values, and its error in `message`.
 
     Args:
         model: from `compile`.

@@ -201,11 +201,11 @@ def check_physics(
     case: int | str = 0,
     trial: bool = True,
 ) -> list[Finding]:
-    """What a model will do wrong, the most serious first, each with what to do about it.
+    """Likely problems of a model and its sea, the most serious first, each with a remedy.
 
     Args:
         model: from `compile`.
-        sea: the sea it shall meet.
+        sea: the sea of the planned run.
         duration: of the planned run [s], for the estimate of its time.
         formulation: name of the formulation, that of `simulate` if not given.
         case: number or name of the run.

@@ -466,7 +466,7 @@ class ControlStudy:
         Args:
             period: the sea and the series.
             asked: limits and losses.
-            replay: run the model in time under the force that was found.
+            replay: simulate the model with the optimal force.
         """
         straight, port = self.is_linear(period), self.port(period)
         method = self.method

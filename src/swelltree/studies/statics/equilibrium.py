@@ -276,15 +276,15 @@ def equilibrium(model: Model, **options: Unpack[EquilibriumOptions]) -> xr.Datas
     Directions that nothing holds, such as surge, sway and yaw of a body without mooring, keep the
     values of the start; the attribute `neutral` names their coordinates.
 
-    A body with hydrodynamic data that starts where no equilibrium is near, as one dropped from the
-    air, comes to that near its described pose.
+    A body with hydrodynamic data that starts far from equilibrium, such as in the air, is moved to
+    the equilibrium near its described pose.
 
     Systems with dynamic lines, contacts or brakes that stick reach equilibrium by the steps of the
     two-step scheme.
 
-    Returns a dataset of the equilibrium, with what was out of balance before. Inside `jit`,
-    `grad` or `vmap` it gives what `equilibrium_traced` gives. Prescribed motions are held as at
-    t = 0.
+    Returns a dataset of the equilibrium, with the imbalance of the initial state. Inside `jit`,
+    `grad` or `vmap` it gives what `equilibrium_traced` gives. Prescribed motions are held as at t =
+    0.
 
     Args:
         model: from `compile`.

@@ -108,10 +108,10 @@ def mooring_stiffness(
 ) -> xr.Dataset:
     """Stiffness of quasi-static lines and linear moorings at the equilibrium.
 
-    Force and moment on each body, in world axes about its reference point, lost per displacement
-    of this point and turn of the body; exact derivatives, the effect of pretension included. The
-    lines' junctions follow. Returns a dataset: `mooring_stiffness` and the `mooring_wrench` that
-    lines exert at rest.
+    Restoring force and moment on each body, in world axes about its reference point, per
+    displacement of this point and rotation of the body; exact derivatives, the effect of pretension
+    included. The lines' junctions follow. Returns a dataset: `mooring_stiffness` and the
+    `mooring_wrench` that lines exert at rest.
 
     Args:
         model: from `compile`.

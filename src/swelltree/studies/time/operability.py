@@ -209,7 +209,7 @@ def operability(
     limits: Mapping[str, object] | Sequence[object] = (),
     simulate: Mapping[str, Any] | None = None,
 ) -> xr.Dataset:
-    """Run an operation over a grid of conditions and hold the results against limits.
+    """Run an operation over a grid of conditions and compare the results with limits.
 
     Args:
         run: function of the conditions by name, such as `lambda Hs, Tp: simulate(...)`; or a

@@ -176,11 +176,11 @@ class SteppedRun:
 
     @property
     def forces(self) -> dict[str, float]:
-        """What is held now, of all that can be: forces [N, N m] and speeds of winches [m/s]."""
+        """Current values of all inputs: forces [N, N m] and speeds of winches [m/s]."""
         return dict(self._now.commands.now)
 
     def step(self, duration: object, forces: object = None) -> None:
-        """Go on for some time.
+        """Advance the run.
 
         Args:
             duration: of the step [s].
@@ -386,7 +386,9 @@ class SteppedRun:
     def restore(self, saved: object) -> None:
         """Restore a state of `save`; later steps are bitwise identical."""
         if not isinstance(saved, Saved):
-            raise SwelltreeError(f"restore: {shown(saved)} is not from save(). Give what it gave.")
+            raise SwelltreeError(
+                f"restore: {shown(saved)} is not from save(). Give the value that it returned."
+            )
         if saved.owner is not self:
             raise SwelltreeError("restore: this was saved by another stepper. Restore it there.")
         self._now = saved

@@ -52,9 +52,9 @@ def stepper(
 ) -> SteppedRun:
     """A run that is stepped by hand.
 
-    ``run.step(0.1, {"pto": force})`` goes on, ``run["float.Heave"]`` is a channel now,
-    ``run.save()`` and ``run.restore(saved)`` go back, ``run.result()`` is the dataset of all
-    samples.
+    ``run.step(0.1, {"pto": force})`` advances the run, ``run["float.Heave"]`` is the current value
+    of a channel, ``run.save()`` and ``run.restore(saved)`` save and restore its state,
+    ``run.result()`` is the dataset of all samples.
 
     Args:
         model: from `compile`.
