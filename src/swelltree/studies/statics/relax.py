@@ -12,13 +12,15 @@ from collections.abc import Callable
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.splash_zone.immersions import with_immersed_mass
 from swelltree.integrate.problem import Options, Problem, start
 from swelltree.integrate.runge_kutta.smooth import integrate
 from swelltree.jit import Array, Program, Tree, jax, jnp, mapped, point_program
-from swelltree.model.capabilities import InternalState
+from swelltree.model.capabilities import InternalState, present
 from swelltree.model.model import Model
+from swelltree.model.solved import coupled_effect, total_loads
 from swelltree.mooring.cable.cables import cables_of
-from swelltree.multibody.formulations.base import Formulation, State
+from swelltree.multibody.formulations.base import Acceleration, Formulation, Kinematics, State
 from swelltree.multibody.formulations.equations import Phase, settle, solve_motion, start_phase
 from swelltree.multibody.kinematics import Pose
 from swelltree.spatial.rotations import rotation_vector
@@ -103,7 +105,7 @@ def _program(how: Formulation, matters: bool) -> Program:
 
     def rate(args: tuple[Model, Tree, InternalState], t: Array, state: State) -> State:
         model, damping, internal = args
-        kin, _, a = solve_motion(model, how, jnp.zeros(()), state, internal)
+        kin, a = _without_flow(model, how, state, internal)
         q_dot = how.position_rate(model, kin, state)
         chart = jax.tree.map(jnp.zeros_like, state.chart)
         return State(q_dot, a.s_dot - damping * state.s, chart)
@@ -123,6 +125,20 @@ def _program(how: Formulation, matters: bool) -> Program:
         return carry.y
 
     return Program(run, like=lambda model, damping, internal, state, end: state)
+
+
+def _without_flow(
+    model: Model, how: Formulation, state: State, internal: InternalState
+) -> tuple[Kinematics, Acceleration]:
+    """Motion and accelerations; a flow that is solved in runs has its weight alone in statics."""
+    t = jnp.zeros(())
+    if coupled_effect(model) is None:
+        kin, _, acceleration = solve_motion(model, how, t, state, internal)
+        return kin, acceleration
+    model = present(model, internal)
+    kin = how.kinematics(model, t, state)
+    wrench = total_loads(model, t, kin.motion, internal).wrench
+    return kin, how.acceleration(with_immersed_mass(model, t, kin.motion), kin, wrench)
 
 
 def relaxed(model: Model, how: Formulation, state: State) -> State:
