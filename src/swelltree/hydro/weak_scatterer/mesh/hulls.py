@@ -89,7 +89,7 @@ def revolved(rows: list[tuple[float, float]], size: float, volume: float) -> Sur
     edge = [False, *(bool(turn[k - 1] > 0.0) for k in corner[1:-1]), False]
     places = [np.zeros(1)]
     for (i, j), sharp in zip(itertools.pairwise(corner), itertools.pairwise(edge), strict=True):
-        pieces = max(2, round((arc[j] - arc[i]) / size))
+        pieces = max(2, round(float(arc[j] - arc[i]) / size))
         part = graded(pieces, *sharp, edge=True)[1:]
         places.append(arc[i] + (arc[j] - arc[i]) * part)
     at = np.concatenate(places)
