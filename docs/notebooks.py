@@ -51,4 +51,4 @@ def with_link(name: str, text: str) -> str:
         return text
     title, rest = text.split("\n", 1)
     file = f"../reference/{name.replace('/', '_')}.ipynb"
-    return f"{title}\n\n{{download}}`This page as a notebook <{file}>`\n{rest}"
+    return f"{title}\n\n{{download}}`Download this page as a notebook <{file}>`\n{rest}"

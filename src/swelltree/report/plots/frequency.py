@@ -186,7 +186,7 @@ def hydro(
         ax.plot(kernel.time, curves[1][2], "--", color=color(1), linewidth=1.5, label="fit")
     heading(ax, "Memory K(t)", "N/m, N m")
     legend(ax, 2, columns=3)
-    below(ax, "time since the motion [s]")
+    below(ax, "time lag [s]")
     if shown:
         _residuals(axes[3, 0], rows, chosen, shown)
     return fig

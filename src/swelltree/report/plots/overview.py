@@ -78,7 +78,7 @@ def operability(dataset: xr.Dataset) -> Figure:
     ax.set_ylabel(_axis(use, rows), fontsize=8.5, color=INK)
     heading(
         ax,
-        "Part of the limits that is used",
+        "Utilisation of the limits",
         str(dataset.attrs.get("limits", "")).replace("_", " "),
     )
     return fig
