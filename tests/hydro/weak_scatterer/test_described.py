@@ -294,6 +294,10 @@ def test_run_that_a_floating_hull_ends_by_sinking_names_crossing():
     effect = sw.compile(sw.System("sinks", [ball], [heave], [tank])).effect(WeakScatterers)
     why = effect.why_stopped(effect.internal_start())
     assert "may have left the water or gone under it. Name its body in crossing" in why
+    # one that sinks fast raises the surface first, by metres
+    why = effect.why_stopped(effect.internal_start() + effect.scene.depth)
+    assert "the perturbation of the surface grew to" in why
+    assert "If a hull left the water or sank, name its body in crossing" in why
 
 
 @pytest.mark.slow

@@ -104,8 +104,13 @@ def held_in_time(surface: Surface, size: float, amplitude: float, periods: int =
     return float(np.mean(found)) / amplitude**2
 
 
-def heaving_hemisphere(amplitude: float, periods: int = 9) -> tuple[float, float, float]:
-    """Mean force on a hemisphere free in heave: in time; pressure, far field at one frequency."""
+def heaving_hemisphere(amplitude: float, periods: int = 9) -> tuple[float, float, float, float]:
+    """Mean force on a hemisphere free in heave, per square of the amplitude [N/m^2].
+
+    Returns:
+        from the pressure in time; from pressure and far field at one frequency; and from the far
+        field of the heave that the run came to.
+    """
     surface, size, mass = sphere(12), 0.2, WATER.rho * 2.0 / 3.0 * math.pi
     flow = harmonic_flow(scene_of(surface, size, "linear"), OMEGA, math.inf)
     A, B, F = flow.coefficients
@@ -123,14 +128,18 @@ def heaving_hemisphere(amplitude: float, periods: int = 9) -> tuple[float, float
         return found.water.wrench[0] - found.water.added_mass[0, 2] * found.acceleration[0]
 
     step, dt, found = jax.jit(Simulation.step), 2.0 * math.pi / OMEGA / STEPS, []
+    heaved = []
     # near the motion that it comes to
     state = run.start([amplitude * heave.real], [amplitude * velocity[2].real])
     for n in range(periods * STEPS):
-        if n >= (periods - 2) * STEPS and n % 2 == 0:
-            found.append(float(force(run, state)))
+        if n >= (periods - 2) * STEPS:
+            heaved.append(float(state.q[0]) * np.exp(1j * OMEGA * n * dt))
+            if n % 2 == 0:
+                found.append(float(force(run, state)))
         state = step(run, state, dt)
     pressure, far = (float(way(flow, velocity)[0]) for way in (pressure_drift, mean_drift))
-    return float(np.mean(found)) / amplitude**2, pressure, far
+    moved = velocity * 2.0 * np.mean(heaved) / amplitude / heave
+    return float(np.mean(found)) / amplitude**2, pressure, far, float(mean_drift(flow, moved)[0])
 
 
 def held_body(surface: Surface, size: float) -> list[Check]:
@@ -176,13 +185,13 @@ def mean_drift_of_a_held_box() -> list[Check]:
 @case("weak_scatterer", "mean_drift_of_a_heaving_hemisphere", source="far field, BEM")
 def mean_drift_of_a_heaving_hemisphere() -> list[Check]:
     """Free in heave near resonance, Ka = 1: without the strip it is 1.9 times as large."""
-    near, pressure, far = heaving_hemisphere(0.03)
+    near, pressure, far, moved = heaving_hemisphere(0.03)
     why = "near resonance, where radiated and scattered waves cancel"
-    motion = "heave is 0.3 % off, and the terms of the force are up to three times their sum"
+    motion = "heave of the run is 8 mrad off: a milliradian changes the force by 0.3 %"
     return [
         Check("pressure at one frequency", pressure, 0.04 * HEMISPHERE, "N/m^2", why, HEMISPHERE),
         Check("far field", far, 0.04 * HEMISPHERE, "N/m^2", why, HEMISPHERE),
         Check("pressure over far field", pressure / far, 0.02, "", "the same mesh", 1.0),
         Check("pressure in time", near, 0.06 * HEMISPHERE, "N/m^2", motion, HEMISPHERE),
-        Check("pressure in time over far field", near / far, 0.06, "", motion, 1.0),
+        Check("the same over far field of that heave", near / moved, 0.02, "", "mesh", 1.0),
     ]

@@ -46,7 +46,7 @@ def fluid_energies(scene: Scene, state: Water, water: Hydrodynamics, bodies: Bod
         area = area * scene.boundary.used.top
     phi, eta, q, nu = (x[top] for x in (state.phi, state.eta, water.surface_flux, scene.beach))
     # all of linear functions on triangles, the damping too: else the far mesh, eight triangles to a
-    # wave, would book a tenth more than the beach takes from the energy
+    # wave, would count a tenth more than the beach takes from the energy
     kinetic = _integral(area, phi, q)
     potential = scene.g * _integral(area, eta, eta)
     taken = _integral(area, nu * phi, q) + scene.g * _integral(area, nu * eta, eta)

@@ -112,8 +112,8 @@ class WeakScatterers(
         geometry: "full", "mid" or "start".
         tank_radius: [m].
         tank_spacing: of the free surface over the bodies [m].
-        given_step: time step, None: from the waves [s].
-        given_beach: the beach was given; else it is what waves of their frequency want.
+        specified_step: time step, None: from the waves [s].
+        specified_beach: the beach was given; else it is what waves of their frequency want.
         accuracy: asked relative error of coefficients, None: not asked.
         mesher: makes the scene again where bodies cross the surface; None: the scene stays.
         calm: of its beach over that of the mesher.
@@ -342,12 +342,14 @@ class WeakScatterers(
         highest = np.abs(np.asarray(states)[1, : self.scene.boundary.surface]).max(initial=0.0)
         if self.mesher is not None and self.mesher.trouble:
             return f"Weak scatterers could not be remeshed: {self.mesher.trouble}"
+        pierces = bool(self.scene.shells) and self.mesher is None
         if highest > 0.5 * self.scene.depth:
+            crossing = " If a hull left the water or sank, name its body in crossing." * pierces
             return (
                 f"Weak scatterers: the perturbation of the surface grew to {highest:.3g} m. Give a "
-                "smaller step, or a finer free surface over bodies that come near it."
+                "smaller step, or a finer free surface over bodies that come near it." + crossing
             )
-        if self.scene.shells:
+        if pierces:
             return (
                 "Weak scatterers: a hull that pierces the surface may have left the water or gone "
                 "under it. Name its body in crossing if it shall, else check its mass, lower the "

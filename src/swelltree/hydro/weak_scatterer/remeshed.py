@@ -50,8 +50,8 @@ class State(NamedTuple):
         top: potential and elevation on the free surface [m^2/s, m].
         reference: of the mesh.
         quality: of the mesh in plan when it was made.
-        booked: energy that remeshing added to the water [J].
-        booked_mass: displaced mass that remeshing added without flow [kg].
+        with_energy_terms: energy that remeshing added to the water [J].
+        accounted_mass: displaced mass that remeshing added without flow [kg].
     """
 
     top: Float[Array, "two surface"]
