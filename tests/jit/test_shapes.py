@@ -5,8 +5,8 @@ import pytest
 
 from swelltree.jit import shapes
 from swelltree.jit.backend import jax, jnp
+from swelltree.jit.cache import hashed
 from swelltree.jit.entries import Entry
-from swelltree.jit.fingerprint import hashed
 from swelltree.jit.shapes import shapes_of
 
 

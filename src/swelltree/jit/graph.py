@@ -318,11 +318,7 @@ class Region:
 
 
 class Graph:
-    """Hash-consed expressions in an order in which they can be computed.
-
-    Args:
-        most: so many of them.
-    """
+    """Hash-consed expressions in an order in which they can be computed."""
 
     def __init__(self, most: int = MAX_EXPRESSIONS) -> None:
         self.most = most

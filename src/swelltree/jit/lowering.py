@@ -134,13 +134,6 @@ def count_numbers(jaxpr: TracedProgram, named: Axes = NONE) -> int:
 
     Operations without a rule are rejected here. Branches are skipped: which one is taken may be
     known at lowering.
-
-    Operations without a rule are refused here, before anything is written. Branches are not looked
-    into: which is taken may be known while it is written.
-
-    Args:
-        jaxpr: the program.
-        named: lengths of the first axes of arrays that are computed in loops.
     """
     _read_rules()
     count = 0

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from swelltree.jit.arrays import Tree
 from swelltree.jit.backend import jax
-from swelltree.jit.entries import Aval, Outline, entry_of, read_outline, write_outline
-from swelltree.jit.trees import flatten
+from swelltree.jit.entries import entry_of
+from swelltree.jit.traced_types import DType
+from swelltree.jit.trees import flatten, mapped
 
 CACHE_SIZE = 64  # functions and shapes of arguments
 _known: dict[Any, Tree] = {}
 
 
-def shapes_of(function: Callable[..., Any], *args: Any) -> Tree:
-    """The results with `Aval` in place of arrays, as `jax.eval_shape` without its import.
+class Aval(NamedTuple):
+    """Shape and type of an array."""
 
-    Args:
-        function: as for `jax.jit`.
-        args: trees of arrays.
-    """
+    shape: tuple[int, ...]
+    dtype: DType
+
+
+def shapes_of(function: Callable[..., Any], *args: Any) -> Tree:
+    """The results with `Aval` in place of arrays, as `jax.eval_shape` without its import."""
     leaves, structure = flatten(args)
     kinds = tuple((np.shape(x), np.asarray(x).dtype.name) for x in leaves)
     key = function, structure, kinds
@@ -35,11 +38,10 @@ def shapes_of(function: Callable[..., Any], *args: Any) -> Tree:
 
 def _found(function: Callable[..., Any], args: tuple[Any, ...], kinds: Any) -> Tree:
     entry = entry_of((function,), args, b"", ("shapes", kinds))
-    outline = None if entry is None else read_outline(entry)
-    if outline is None:
-        results, tree = flatten(jax.eval_shape(function, *args))
-        avals = [Aval(tuple(x.shape), np.dtype(x.dtype)) for x in results]
-        outline = Outline([], tree, avals)
+    known = None if entry is None else entry.read()
+    if known is None:
+        shapes = jax.eval_shape(function, *args)
+        known = mapped(lambda x: Aval(tuple(x.shape), np.dtype(x.dtype)), shapes)
         if entry is not None:
-            write_outline(entry, outline)
-    return outline.tree.unflatten(outline.avals)
+            entry.write(known)
+    return known

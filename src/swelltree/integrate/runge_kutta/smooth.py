@@ -11,21 +11,18 @@ import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
-
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.integrate.extremes import (
     Extremes,
     as_channels,
     known_now,
-    nothing_known,
     with_step,
 )
 from swelltree.integrate.problem import Carry, Options, Problem, start
 from swelltree.integrate.runge_kutta.attempt import Attempts, choose
 from swelltree.integrate.runge_kutta.explicit import TABLEAUS
 from swelltree.integrate.solution import Code
-from swelltree.jit import MAX_EXPRESSIONS, Array, Program, Tree, jax, jnp, shapes_of
+from swelltree.jit import MAX_EXPRESSIONS, Array, Program, Tree, jax, jnp
 
 __all__ = ["METHODS", "Carry", "Options", "Problem", "compiled", "integrate", "start", "value_at"]
 
@@ -201,11 +198,5 @@ def compiled(
     def advance(args: Tree, options: Options, carry: Carry, times: Array) -> tuple[Carry, Tree]:
         return integrate(problem, args, carry, times, options, **how)
 
-    def like(args: Tree, options: Options, carry: Carry, times: Array) -> tuple[Carry, Tree]:
-        if stored is None:
-            return carry, carry.y
-        shapes = shapes_of(stored, args, np.zeros(()), carry.y)
-        return carry, (carry.y, as_channels(nothing_known(shapes)))
-
     most = MAX_EXPRESSIONS if method in TABLEAUS else IMPLICIT
-    return Program(advance, like=like if observe is None else None, shaped=shaped, most=most)
+    return Program(advance, shaped=shaped, most=most)

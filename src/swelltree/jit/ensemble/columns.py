@@ -30,13 +30,7 @@ def read_places(graph: Graph, live: set[int]) -> Read:
 
 
 def columns_read(read: Read, start: int, width: int) -> tuple[int, ...]:
-    """Columns of a per-case table that are read.
-
-    Args:
-        read: what is read.
-        start: of the table.
-        width: of its rows.
-    """
+    """Columns of a per-case table that are read."""
     found = set()
     for table, at, step in read:
         if table == start:

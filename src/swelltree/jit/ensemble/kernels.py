@@ -232,14 +232,7 @@ class KernelBody:
 
 
 class LaneKernelBody(KernelBody):
-    """Emits a function of several cases, one in each SIMD lane.
-
-    Args:
-        builder: of LLVM's language.
-        rows: memory, by name.
-        sizes: whole numbers, by name.
-        width: lanes.
-    """
+    """Emits a function of several cases, one in each SIMD lane."""
 
     def __init__(
         self, builder: Any, rows: Mapping[str, Register], sizes: Mapping[str, Register], width: int
@@ -292,13 +285,7 @@ class LaneKernelBody(KernelBody):
         values: Sequence[Term],
         lines: Callable[[Term, list[Term]], Sequence[Term]],
     ) -> list[Register]:
-        """A loop that carries values in registers.
-
-        Args:
-            count: of times.
-            values: before the first.
-            lines: function of the number of the time and the values so far.
-        """
+        """A loop that carries values in registers."""
         before = self.b.block
         head, body, end = (self.b.append_basic_block() for _ in range(3))
         self.b.branch(head)

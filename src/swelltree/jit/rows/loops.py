@@ -57,40 +57,23 @@ def first_axes(shape: tuple[int, ...], named: Axes) -> int | None:
 
 @dataclass(eq=False)
 class RowLoop:
-    """A loop over rows, open as long as its body grows.
-
-    Args:
-        parent: region in which it stands.
-        region: its body.
-        count: of rows.
-        width: rows at once.
-        index: expression of the number of the row.
-        open: whether it is still to be put into its parent.
-    """
+    """A loop over rows, open as long as its body grows."""
 
     parent: Region
     region: Region
     count: int
-    width: int
-    index: int
-    open: bool = True
+    width: int  # rows at once
+    index: int  # expression of the number of the row
+    open: bool = True  # to be put into its parent yet
 
 
 @dataclass(eq=False)
 class Looped(Retained):
-    """An array whose rows are computed in a loop.
-
-    Args:
-        loops: of the program.
-        loop: the one that computes it.
-        row: expressions of one row, in the shape of the axes behind.
-        shape: of the whole array.
-        kind: of its numbers.
-    """
+    """An array whose rows are computed in a loop."""
 
     loops: RowLoops
     loop: RowLoop
-    row: np.ndarray
+    row: np.ndarray  # expressions of one row, in the shape of the axes behind
     shape: tuple[int, ...]
     kind: str
     kept: View | None = None

@@ -46,13 +46,7 @@ def _wide(region: Region, width: int) -> Iterator[Rows]:
 
 
 class RowLanes(Lanes):
-    """Which expressions and buffers diverge between rows.
-
-    Args:
-        graph: of the program.
-        live: expressions that are needed.
-        wide: loops whose rows go together.
-    """
+    """Which expressions and buffers diverge between rows."""
 
     def __init__(self, graph: Graph, live: set[int], wide: list[Rows]) -> None:
         self.wide = wide
@@ -74,13 +68,7 @@ class RowLanes(Lanes):
 
 
 class RowWriter(LaneWriter):
-    """Emits one function with vectorised loops over rows.
-
-    Args:
-        graph: of the program.
-        width: rows in parallel (SIMD lanes).
-        wide: loops whose rows go together.
-    """
+    """Emits one function with vectorised loops over rows."""
 
     arguments = Writer.arguments
     _reduction = Writer._reduction

@@ -16,14 +16,7 @@ Place = tuple[Buffer, int, int, int]  # as in `Stores.moving`
 
 
 class PaddedMatrix:
-    """A matrix whose rows are padded to whole registers.
-
-    Args:
-        graph: of the program.
-        rows: of the matrix.
-        columns: of the matrix.
-        buffer: where it lies already; None: new memory.
-    """
+    """A matrix whose rows are padded to whole registers."""
 
     def __init__(self, graph: Graph, rows: int, columns: int, buffer: Buffer | None = None) -> None:
         width = lane_width()

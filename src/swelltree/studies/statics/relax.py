@@ -72,7 +72,7 @@ def _program(how: Formulation, matters: bool) -> Program:
         carry, _ = integrate(task, args, start(0.0, state), end[None], options)
         return carry.y
 
-    return Program(run, like=lambda model, damping, internal, state, end: state)
+    return Program(run)
 
 
 def relaxed(model: Model, how: Formulation, state: State) -> State:
