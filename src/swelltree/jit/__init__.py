@@ -78,7 +78,6 @@ if TYPE_CHECKING:
     from swelltree.jit.native import object_file as object_file
     from swelltree.jit.native import threads as threads
     from swelltree.jit.points import Points as Points
-    from swelltree.jit.points import point_program as point_program
     from swelltree.jit.program import MAX_EXPRESSIONS as MAX_EXPRESSIONS
     from swelltree.jit.program import XLA_REQUESTED as XLA_REQUESTED
     from swelltree.jit.program import Bound as Bound
@@ -116,7 +115,7 @@ _NAMES = {
     "lazy_import": "after_import is_imported",
     "loops": "derivatives_along each each_sum",
     "native": "Native cores lane_width object_code object_file threads",
-    "points": "Points point_program",
+    "points": "Points",
     "program": "Bound MAX_EXPRESSIONS Portable Program XLA_REQUESTED let_go_of_large packed "
     "switched_off taken",
     "rows.loops": "Axes",

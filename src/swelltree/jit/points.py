@@ -1,6 +1,6 @@
 """A function at one point or at many: values, Jacobians and second derivatives.
 
-The function is traced once for all of these. Its first argument holds values that rarely change:
+The function is traced once for all of these. Its first arguments hold values that rarely change:
 those that are used are loaded from memory, their zeros and ones are built in. The last argument are
 the unknowns. At many points one native loop goes from point to point; what is the same at all of
 them is computed before it, and a program serves any number of points.
@@ -44,36 +44,39 @@ Aval = tuple[tuple[int, ...], DType]  # shape and type of an array
 
 
 class Points(FixedDriver):
-    """A function ``f(fixed, *others, unknowns)`` at points.
+    """A function ``f(*fixed, *others, unknowns)`` at points.
 
     Args:
         function: arguments and results are trees of arrays; the unknowns are one array (n,).
-        many: all arguments but the first have an axis of points before their own.
+        many: all arguments that are not fixed have an axis of points before their own.
         share: results that are the same at all points are the same objects from call to call,
             which must not be changed.
+        fixed: as of `FixedDriver`.
     """
 
     def __init__(
-        self, function: Callable[..., Tree], many: bool = False, share: bool = False
+        self,
+        function: Callable[..., Tree],
+        many: bool = False,
+        share: bool = False,
+        fixed: int = 1,
     ) -> None:
-        super().__init__(function, 1)
+        super().__init__(function, fixed)
         self.many, self.share = many, share
         self.reason = ""  # why the last call ran by XLA; empty: it did not
 
-    def values(self, fixed: Tree, *others: Array) -> Tree:
-        return self._run(VALUES, fixed, others)
+    def values(self, *args: Tree) -> Tree:
+        return self._run(VALUES, args)
 
-    def jacobians(self, fixed: Tree, *others: Array) -> tuple[Tree, Tree]:
+    def jacobians(self, *args: Tree) -> tuple[Tree, Tree]:
         """Results, and their derivatives in the unknowns, which have the last axis."""
-        return self._run(JACOBIANS, fixed, others)
+        return self._run(JACOBIANS, args)
 
-    def second(self, fixed: Tree, *others: Array, weight: Array) -> Tree:
+    def second(self, *args: Tree, weight: Tree) -> Tree:
         """Second derivatives (..., n, n) of the sum of all results times their weights."""
-        *specified, unknowns = others
-        return self._run(SECOND, fixed, ((*specified, weight), unknowns))
+        return self._run(SECOND, (*args[:-1], weight, args[-1]))
 
-    def __call__(self, fixed: Tree, *others: Array) -> Tree:
-        return self.values(fixed, *others)
+    __call__ = values
 
     @property
     def engine(self) -> str:
@@ -85,13 +88,13 @@ class Points(FixedDriver):
     def by_xla(self) -> dict[str, Callable[..., Tree]]:
         return {how: jax.jit(self._of_kind(how)) for how in (VALUES, JACOBIANS, SECOND)}
 
-    def _slope(self, fixed: Tree, others: Tree, unknowns: Tree) -> Tree:
+    def _slope(self, *args: Tree) -> Tree:
         """Derivatives of the weighted sum of all results."""
-        *specified, weight = others
+        *specified, weight, unknowns = args
 
         def total(unknowns: Tree) -> Array:
             # by its traced program, which JAX differentiates sooner than Python
-            args = fixed, *specified, unknowns
+            args = *specified, unknowns
             traced = self._traced(self.compiled, args)
             outs = jaxpr_as_fun(traced.jaxpr)(*jax.tree.leaves(args))
             pairs = zip(jax.tree.leaves(weight), outs, strict=True)
@@ -100,15 +103,15 @@ class Points(FixedDriver):
         return jax.grad(total)(unknowns)
 
     def _of_kind(self, how: str) -> Callable[..., Tree]:
-        def one(fixed: Tree, *others: Array) -> Tree:
+        def one(*args: Tree) -> Tree:
             if how == VALUES:
-                return self.function(fixed, *others)
-            *specified, unknowns = others
+                return self.function(*args)
+            *specified, unknowns = args
             if how == SECOND:
-                return jax.jacfwd(functools.partial(self._slope, fixed, *specified))(unknowns)
+                return jax.jacfwd(functools.partial(self._slope, *specified))(unknowns)
 
             def twice(x: Array) -> Tree:
-                y = self.function(fixed, *specified, x)
+                y = self.function(*specified, x)
                 return y, y
 
             jacobians, values = jax.jacfwd(twice, has_aux=True)(unknowns)
@@ -116,16 +119,17 @@ class Points(FixedDriver):
 
         if not self.many:
             return one
-        return lambda fixed, *others: jax.vmap(functools.partial(one, fixed))(*others)
+        n = self.fixed
+        return lambda *args: jax.vmap(functools.partial(one, *args[:n]))(*args[n:])
 
     # --- by LLVM ------------------------------------------------------------------------------
-    def _run(self, how: str, fixed: Tree, others: tuple[Array, ...]) -> Tree:
-        program, numbers, leaves = self.find((fixed, *others), how)
+    def _run(self, how: str, args: tuple[Tree, ...]) -> Tree:
+        program, numbers, leaves = self.find(args, how)
         self.reason = program if isinstance(program, str) else ""
         if self.reason != INSIDE:
             note(self.engine)
         if isinstance(program, str):
-            built = self.by_xla[how](fixed, *others)
+            built = self.by_xla[how](*args)
             return built if program == INSIDE else mapped(np.asarray, built)
         leaves = [np.asarray(x) for x in leaves]
         count = len(leaves[-1]) if self.many else 1
@@ -168,7 +172,7 @@ class Points(FixedDriver):
 
     def _traced(self, function: Any, args: tuple[Tree, ...], many: bool = False) -> Any:
         """The traced function of one point."""
-        skip = len(leaves_of(args[0])) if many else math.inf
+        skip = len(leaves_of(args[: self.fixed])) if many else math.inf
         leaves, tree = flatten(args)
         like = [
             jax.ShapeDtypeStruct(np.shape(x)[int(k >= skip) :], dtype_of(x))
@@ -179,8 +183,8 @@ class Points(FixedDriver):
     def lowered(self, how: str, args: tuple[Tree, ...], leaves: list[Array]) -> Layout:
         if how != SECOND:
             return self._looped(how, self._traced(self.compiled, args, self.many), args, leaves)
-        fixed, (*specified, weight), unknowns = args
-        traced = self._traced(self.compiled, (fixed, *specified, unknowns), self.many)
+        *specified, weight, unknowns = args
+        traced = self._traced(self.compiled, (*specified, unknowns), self.many)
         try:
             return self._looped(how, traced, args, leaves, len(leaves_of(weight)))
         except NotHereError:  # JAX takes the first derivatives of the whole
@@ -195,11 +199,11 @@ class Points(FixedDriver):
         check_size(count_numbers(closed.jaxpr))
         builder = KernelBuilder()
         graph = builder.graph
-        fixed = [builder.argument("fixed", x, True) for x in leaves_of(args[0])]
+        fixed = [builder.argument("fixed", x, True) for x in leaves_of(args[: self.fixed])]
         head = Buffer("in", 0, 1, LONG)
         end = int(value_ids(graph, stored(head, 0, (), graph.root)))
         counter = graph.room(1, LONG)
-        graph.state(Stores([(counter, 0, graph.constant(0, LONG))]))
+        graph.state(Stores([(counter, 0, graph.constant(0, LONG), None)]))
         shapes = [np.shape(x)[int(self.many) :] for x in leaves]
         like = [(shape, np.dtype(dtype_of(x))) for shape, x in zip(shapes, leaves, strict=True)]
         with graph.inside() as region:
@@ -213,7 +217,8 @@ class Points(FixedDriver):
             ]
             where, size = _places_of(how, [((n,), np.dtype(float))] if weights else avals, n)
             last = _stores(graph, i, outs, where, size)
-            last.single.append((counter, 0, graph.op("add", i, graph.constant(1, LONG))))
+            following = graph.op("add", i, graph.constant(1, LONG))
+            last.written.append((counter, 0, following, None))
             graph.state(last)
         graph.state(Loop(region))
         steady = [all(graph.home[a] is graph.root for a in x.reshape(-1).tolist()) for x in outs]
@@ -223,26 +228,6 @@ class Points(FixedDriver):
         if how == JACOBIANS:
             results = results, numbered(tree, tree.num_leaves)
         return builder.layout(where, size, results, steady=steady, quick=True)
-
-
-def point_program(
-    function: Callable[..., Tree], fixed: int = 1, many: bool = False
-) -> Callable[..., Tree]:
-    """The same function as a program, its results arrays of numpy.
-
-    Args:
-        function: as for `jax.jit`; arguments and results are trees of arrays.
-        fixed: so many first arguments rarely change. Their arrays must not be changed in place.
-        many: all other arguments have an axis of points before their own, and so have the results.
-    """
-    points = Points(lambda first, *others: function(*first, *others), many)
-
-    @functools.wraps(function)
-    def program(*args: Tree) -> Tree:
-        return points.values(args[:fixed], *args[fixed:])
-
-    program.points = points  # type: ignore[attr-defined]
-    return program
 
 
 def _specified(graph: Graph, like: list[Aval], i: int, region: Region) -> Iterator[np.ndarray]:
@@ -308,5 +293,5 @@ def _stores(
         row = Buffer("out", 0, size, kind_of(dtype))
         for k, a in enumerate(x.reshape(-1).tolist()):
             if graph.value(a) != 0:
-                last.moving.append((row, start + k, first, a))
+                last.written.append((row, start + k, a, first))
     return last

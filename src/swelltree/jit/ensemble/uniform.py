@@ -179,8 +179,7 @@ class Clock(Lanes):
         for region in self.regions:
             for item in region.items:
                 if isinstance(item, Stores):
-                    found += [(buffer, a) for buffer, _, a in item.single]
-                    found += [(buffer, a) for buffer, _, _, a in item.moving]
+                    found += [(buffer, a) for buffer, _, a, _ in item.written]
         return found
 
     def _pass_on(self) -> bool:

@@ -261,10 +261,7 @@ class RowLoops:
         for k, a in enumerate(self.at(x, loop.index, count).tolist()):
             place = self.place(loop.index, where[:, 0] if together else where[:, k])
             first = int(where[0, k])
-            if place is None:
-                last.single.append((buffer, first, a))
-            else:
-                last.moving.append((buffer, first, place, a))
+            last.written.append((buffer, first, a, place))
         loop.region.items.append(last)
         loop.open = False
         home.items.append(Rows(loop.region, loop.index, count, 1))
@@ -281,10 +278,7 @@ class RowLoops:
         for k, a in enumerate(self.at(x, loop.index, count).tolist()):
             place, first = self.place(loop.index, where[:, k]), int(where[0, k])
             after = graph.op(name, int(before[k]), a)
-            if place is None:
-                last.single.append((buffer, first, after))
-            else:
-                last.moving.append((buffer, first, place, after))
+            last.written.append((buffer, first, after, place))
         loop.region.items.append(last)
         home.items.append(Rows(loop.region, loop.index, count, 1))
 
@@ -363,7 +357,7 @@ class RowLoops:
         home = max((graph.home[a] for a in flat), key=lambda r: r.depth)
         out = self.room(x.shape, kind, home)
         singles = zip(out.offsets.reshape(-1).tolist(), flat, strict=True)
-        home.items.append(Stores([(out.buffer, at, a) for at, a in singles]))
+        home.items.append(Stores([(out.buffer, at, a, None) for at, a in singles]))
         return out
 
     def laid_out(self, x: View) -> View:
@@ -403,8 +397,7 @@ class RowLoops:
         first = int(self.rows(x.shape[:count])[0])
         starts = offsets.reshape(-1, x.row.size)[0] - first
         pairs = zip(starts.tolist(), x.row.reshape(-1).tolist(), strict=True)
-        moving = [(buffer, at, x.loop.index, a) for at, a in pairs]
-        x.loop.region.items.append(Stores(moving=moving))
+        x.loop.region.items.append(Stores([(buffer, at, a, x.loop.index) for at, a in pairs]))
 
     # --- rows that a sweep carries on -------------------------------------------------------
     def own_loop(self, values: list[Value], slots: list[Buffer], first: int) -> RowLoop | None:
@@ -437,7 +430,7 @@ class RowLoops:
         index = graph.op("add", place, x.loop.index)
         row = x.row.reshape(-1).tolist()
         x.loop.region.items.append(
-            Stores(moving=[(buffer, lanes * k, index, a) for k, a in enumerate(row)])
+            Stores([(buffer, lanes * k, a, index) for k, a in enumerate(row)])
         )
         inner = np.arange(x.loop.count)[:, None] + lanes * np.arange(x.row.size)[None]
         offsets = size * np.arange(length)[:, None, None] + inner[None]
@@ -562,7 +555,7 @@ class RowLoops:
         if not same and (x.size <= UNROLL_LIMIT or isinstance(x, np.ndarray)):
             flat = value_ids(graph, x).reshape(-1).tolist()
             pairs = zip(where.reshape(-1).tolist(), flat, strict=True)
-            graph.state(Stores([(buffer, at, a) for at, a in pairs]))
+            graph.state(Stores([(buffer, at, a, None) for at, a in pairs]))
             return
         if same:
             one = in_memory(graph, x.reshape(-1)[:1].reshape(()), graph.kinds[int(x.flat[0])])

@@ -207,7 +207,7 @@ def _one_by_one(
     offsets = target.reshape(-1)[:, None] * width + np.arange(width)[None]
     total = graph.room(int(np.prod(shape, dtype=int)), kind)
     start = graph.constant(empty, kind)
-    graph.state(Stores([(total, k, start) for k in range(total.size)]))
+    graph.state(Stores([(total, k, start, None) for k in range(total.size)]))
     loops.accumulated(view, target.size, total, offsets, name)
     return stored(total, 0, shape, graph.here)
 

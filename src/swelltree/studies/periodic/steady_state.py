@@ -23,7 +23,7 @@ from swelltree.hydro.linear.radiation import KnownRadiation
 from swelltree.integrate.fourier import at_nodes as series_at_nodes
 from swelltree.integrate.fourier import good_size, to_coefficients, to_complex
 from swelltree.integrate.solution import Code, one_thread
-from swelltree.jit import Array, Tree, jnp, point_program
+from swelltree.jit import Array, Points, Tree, jnp
 from swelltree.model.checks.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
@@ -188,7 +188,7 @@ def _observer(how: Formulation) -> Tree:
         with compact():
             return observe(model, how, t, Phase(state, work, internal))
 
-    return point_program(observed, many=True)
+    return Points(observed, many=True)
 
 
 @functools.lru_cache(maxsize=32)
@@ -200,7 +200,7 @@ def _rest(how: Formulation) -> Tree:
             still = how.kinematics(period.model, jnp.zeros(()), period.rest).motion.pose
         return still.p, still.R
 
-    return point_program(pose)
+    return Points(pose)
 
 
 def _to_dataset(

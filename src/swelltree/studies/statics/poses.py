@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from swelltree.jit import Array, jnp, point_program
+from swelltree.jit import Array, Points, jnp
 from swelltree.model.model import Model
 from swelltree.multibody.formulations.base import Formulation, State
 from swelltree.multibody.kinematics import Pose
@@ -25,7 +25,7 @@ def placed(how: Formulation) -> Callable[[Model, State], tuple[Pose, Array]]:
         kin = how.kinematics(model, jnp.zeros(()), state)
         return kin.motion.pose, kin.P
 
-    return point_program(place)
+    return Points(place)
 
 
 def as_described(
