@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.jit.ensemble.threads import TRIPLE
+from swelltree.jit.ensemble.kernels import TRIPLE
 from swelltree.jit.graph import UnsupportedOperationError
 from swelltree.jit.native import llvm
 
@@ -240,12 +240,6 @@ class Kernel:
         where = ctypes.byref(place), ctypes.byref(size)
         self.device._do("cuModuleGetGlobal_v2", *where, self.module, name.encode())
         self.device.copy_to(place, numbers)
-
-    def attribute(self, number: int) -> int:
-        """A function attribute of the driver: 3 local memory [bytes], 4 registers."""
-        value = ctypes.c_int()
-        self.device._do("cuFuncGetAttribute", ctypes.byref(value), number, self.function)
-        return value.value
 
     def __call__(self, threads: int, block: int, *args: Memory | int) -> None:
         values = [a.address if isinstance(a, Memory) else ctypes.c_int64(a) for a in args]

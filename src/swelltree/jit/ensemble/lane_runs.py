@@ -12,7 +12,6 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from swelltree.jit.arrays import Tree
-from swelltree.jit.ensemble.columns import read_places
 from swelltree.jit.ensemble.lanes import LaneWriter
 from swelltree.jit.ensemble.programs import (
     Cases,
@@ -20,13 +19,14 @@ from swelltree.jit.ensemble.programs import (
     ManyProgram,
     PerCase,
     Text,
+    read_places,
     room_for_results,
+    room_for_state,
 )
 from swelltree.jit.ensemble.rows import adjacent, inputs_of, packed_cases, taken_apart
 from swelltree.jit.graph import MAX_EXPRESSIONS, Graph
 from swelltree.jit.native import Native, cores, lane_width, object_code
 from swelltree.jit.rows.loops import Axes
-from swelltree.jit.trees import leaves_of
 
 # Native calls in a loop: functions whose pointers advance, and copies of what they have stored.
 #
@@ -209,12 +209,12 @@ class LaneProgram(ManyProgram):
 
         def keep(first: int, samples: list[Samples]) -> None:
             count = min(self.width, cases.count - first)
-            for array, one in zip(outs[len(outs) - len(samples) :], samples, strict=True):
+            for array, one in zip(outs, samples, strict=True):
                 place = 0, array.shape[1:], array.dtype
                 array[first : first + count] = taken_apart(one.memory, place, count)
 
         state, _ = self._reduced(cases, calls, keep, threads, inputs)
-        return program.tree.unflatten([*state, *outs[len(state) :]])
+        return program.tree.unflatten([*state, *outs])
 
     def reduced(
         self,
@@ -233,8 +233,8 @@ class LaneProgram(ManyProgram):
             threads: as of `run`.
             inputs: as of `run`.
         """
-        tree = self.needed(cases, calls[0]).tree
-        n = len(leaves_of(cases.state))
+        program = self.needed(cases, calls[0])
+        tree, n = program.tree, len(program.states)
 
         def one(first: int, samples: list[Samples]) -> R:
             found = tree.unflatten([*[None] * n, *samples])[1]
@@ -253,7 +253,7 @@ class LaneProgram(ManyProgram):
     ) -> tuple[list[np.ndarray], list[R]]:
         program = self.needed(cases, calls[0])
         groups = _LaneGroups(program, self.width, cases, list(calls), inputs)
-        state = [np.empty((cases.count, *x[1]), x[2]) for x in program.outs[: groups.n_state]]
+        state = room_for_state(program, cases)
         found: dict[int, R] = {}
 
         def one(first: int) -> None:
@@ -290,7 +290,6 @@ class _LaneGroups:
         self.program, self.native, self.width = program, program.loaded["native"], width
         self.count, self.calls, self.inputs = cases.count, calls, inputs
         self.fixed, shared, self.per_case = packed_cases(program, cases)
-        self.n_state = len(leaves_of(cases.state))
         self.shared = np.stack([inputs_of(shared, call) for call in calls])
         self.begins = np.array([float(np.ravel(call)[0]) for call in calls])
         self.filled = cases.numbers_of(() if inputs is None else inputs.arguments)
@@ -299,7 +298,7 @@ class _LaneGroups:
 
     def samples(self) -> list[Samples]:
         found = []
-        for _, shape, _ in self.program.outs[self.n_state :]:
+        for _, shape, _ in self.program.results:
             size = int(np.prod(shape, dtype=int))
             memory = np.empty((len(self.calls) * size, self.width))
             found.append(Samples(memory, int(np.prod(shape[1:], dtype=int)), shape))
@@ -316,14 +315,12 @@ class _LaneGroups:
         lanes = adjacent(program, self.per_case, range(first, first + count), width)
         out, work = np.empty((n_out, width)), np.empty((n_work, width))
         results = []
-        for (at, shape, _), into in zip(program.outs[self.n_state :], samples, strict=True):
+        for (at, shape, _), into in zip(program.results, samples, strict=True):
             part = out[at : at + int(np.prod(shape, dtype=int))]
             results.append((part, into.memory))
         # the state that a call returns is that with which the next one begins
         back = []
-        for (start, shape, _), (at, _, _) in zip(
-            program.per_case[-self.n_state :], program.outs[: self.n_state], strict=True
-        ):
+        for (start, shape, _), (at, _, _) in program.back:
             size = int(np.prod(shape, dtype=int))
             back.append(Copy(out[at : at + size], lanes[start : start + size], 0))
 

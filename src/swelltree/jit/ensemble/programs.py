@@ -8,6 +8,7 @@ on the CPU, `gpu_runs` on a GPU.
 from __future__ import annotations
 
 import functools
+import math
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
@@ -17,11 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.ensemble.columns import columns_read
 from swelltree.jit.entries import Layout, Read
 from swelltree.jit.graph import Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.lazy_import import is_imported
 from swelltree.jit.program import Driver, Key, numbered, pattern_of, switched_off
+from swelltree.jit.statements import nested, statements
 from swelltree.jit.trees import flatten, leaves_of, mapped, structure_of
 
 
@@ -40,6 +41,11 @@ class Kernel:
         self.layout, self.text = layout, zlib.decompress(layout.text).decode()
         self.tree = structure_of((state, layout.results))  # of the results, the state first
         self.per_case, self.outs, self.sizes = layout.per_case, layout.outs, layout.sizes
+        n = len(leaves_of(state))
+        self.states, self.results = self.outs[:n], self.outs[n:]
+        # where the state lies that a call takes, and that which it returns
+        own = self.per_case[len(self.per_case) - n :]
+        self.back = list(zip(own, self.states, strict=True))
         self.loaded: dict[str, Any] = {}  # what the target has made of it
 
     def columns(self, *arrays: int) -> tuple[int, ...]:
@@ -132,6 +138,8 @@ class ManyProgram(Driver[Kernel], ABC):
             return str(error)
         # structures have other words once JAX is imported
         key = Key(is_imported("jax"), *shapes, (tree, rest_tree, state_tree))
+        if key in self.programs:
+            return self.programs[key]
         state = mapped(lambda x: x[0], cases.state)
         args = mapped(_one, cases.fixed), cases.shared, state, times
         about = args, b"", ("many cases", *self.manner, self.most, shapes)
@@ -171,12 +179,62 @@ def _of_one(x: Array) -> tuple[Hashable, ...]:
     return x.shape, kind_of(x.dtype), pattern_of(x).tobytes()
 
 
+def room_for_state(program: Kernel, cases: Cases) -> list[np.ndarray]:
+    return [np.empty((cases.count, *shape), dtype) for _, shape, dtype in program.states]
+
+
 def room_for_results(
     program: Kernel, cases: Cases, chunks: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
-    """Arrays of the results of all cases and chunks; of the state only the last."""
-    n_state = len(leaves_of(cases.state))
-    outs = [np.empty((cases.count, *shape), dtype) for _, shape, dtype in program.outs[:n_state]]
-    for _, shape, dtype in program.outs[n_state:]:
-        outs.append(np.empty((cases.count, len(chunks) * shape[0], *shape[1:]), dtype))
-    return outs
+    """Arrays of the results of all cases and chunks, the state excluded."""
+    return [
+        np.empty((cases.count, len(chunks) * shape[0], *shape[1:]), dtype)
+        for _, shape, dtype in program.results
+    ]
+
+
+# --- columns of per-case tables that a program reads ---
+OWN = "lanes"  # memory of what is a case's own
+ANYWHERE = 1  # step of places that are not known
+
+
+def read_places(graph: Graph, live: set[int]) -> Read:
+    """Places of per-case tables that are read."""
+    found = set()
+    for a in live:
+        op = graph.ops[a]
+        if op[0] == "load" and op[1].where == OWN:
+            found.add((op[1].start, op[2], 0))
+        elif op[0] == "load_at" and op[1].where == OWN:
+            found.add((op[1].start, op[2], multiple(graph, op[3])))
+    for region in nested(graph.root):
+        for item in statements(region):
+            for buffer in item.reads():
+                if buffer.where == OWN:
+                    found.add((buffer.start, 0, ANYWHERE))
+    return frozenset(found)
+
+
+def columns_read(read: Read, start: int, width: int) -> tuple[int, ...]:
+    """Columns of a per-case table that are read."""
+    found = set()
+    for table, at, step in read:
+        if table == start:
+            if step % width:
+                return tuple(range(width))
+            found.add(at % width)
+    return tuple(sorted(found))
+
+
+def multiple(graph: Graph, a: int) -> int:
+    """An integer that divides every value of an expression; zero if it is always zero."""
+    op = graph.ops[a]
+    if op[0] == "is":
+        return abs(int(op[1]))
+    if op[0] == "mul":
+        return multiple(graph, op[1]) * multiple(graph, op[2])
+    if op[0] in ("add", "sub", "min", "max"):
+        return math.gcd(multiple(graph, op[1]), multiple(graph, op[2]))
+    if op[0] == "where":
+        return math.gcd(multiple(graph, op[2]), multiple(graph, op[3]))
+    return ANYWHERE
