@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from swelltree.jit.ensemble.programs import PerCase as PerCase
     from swelltree.jit.ensemble.rows import grouped as grouped
     from swelltree.jit.ensemble.threads import GROUP as GROUP
+    from swelltree.jit.entries import shapes_of as shapes_of
     from swelltree.jit.entries import users_code as users_code
     from swelltree.jit.fingerprint import Contents as Contents
     from swelltree.jit.fingerprint import content_key as content_key
@@ -88,7 +89,6 @@ if TYPE_CHECKING:
     from swelltree.jit.program import switched_off as switched_off
     from swelltree.jit.program import taken as taken
     from swelltree.jit.rows.loops import Axes as Axes
-    from swelltree.jit.shapes import shapes_of as shapes_of
     from swelltree.jit.traced_types import Shaped as Shaped
     from swelltree.jit.trees import TreeDef as TreeDef
     from swelltree.jit.trees import flatten as flatten
@@ -109,7 +109,7 @@ _NAMES = {
     "ensemble.programs": "Cases ManyProgram PerCase",
     "ensemble.rows": "grouped",
     "ensemble.threads": "GROUP",
-    "entries": "users_code",
+    "entries": "shapes_of users_code",
     "fingerprint": "Contents content_key installed_version versions",
     "graph": "UnsupportedOperationError",
     "lazy_import": "after_import is_imported",
@@ -119,7 +119,6 @@ _NAMES = {
     "program": "Bound MAX_EXPRESSIONS Portable Program XLA_REQUESTED let_go_of_large packed "
     "switched_off taken",
     "rows.loops": "Axes",
-    "shapes": "shapes_of",
     "traced_types": "Shaped",
     "trees": "TreeDef flatten leaves_of mapped structure_of",
 }

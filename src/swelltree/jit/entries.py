@@ -23,13 +23,13 @@ import numpy as np
 
 from swelltree.jit import cache
 from swelltree.jit.arrays import Tree
-from swelltree.jit.backend import cache_folder
+from swelltree.jit.backend import cache_folder, jax
 from swelltree.jit.cache import hashed
 from swelltree.jit.fingerprint import Contents, versions
 from swelltree.jit.graph import UnsupportedOperationError
 from swelltree.jit.native import compiler
 from swelltree.jit.traced_types import DType
-from swelltree.jit.trees import flatten
+from swelltree.jit.trees import flatten, mapped
 
 Place = tuple[int, tuple[int, ...], DType]  # where an array begins, its shape and type
 Read = frozenset[tuple[int, int, int]]  # start of an array, offset in it, stride of the offsets
@@ -147,3 +147,38 @@ def users_code(tree: Tree) -> str:
 @functools.cache
 def _surroundings() -> tuple[str, ...]:
     return *versions(), *compiler()
+
+
+# --- shapes of results, traced once and found on disk from then on ---
+MAX_SHAPES = 64  # functions and shapes of arguments
+_known: dict[Any, Tree] = {}
+
+
+class Aval(NamedTuple):
+    """Shape and type of an array."""
+
+    shape: tuple[int, ...]
+    dtype: DType
+
+
+def shapes_of(function: Callable[..., Any], *args: Any) -> Tree:
+    """The results with `Aval` in place of arrays, as `jax.eval_shape` without its import."""
+    leaves, structure = flatten(args)
+    kinds = tuple((np.shape(x), np.asarray(x).dtype.name) for x in leaves)
+    key = function, structure, kinds
+    if key not in _known:
+        while len(_known) >= MAX_SHAPES:
+            _known.pop(next(iter(_known)))
+        _known[key] = _found(function, args, kinds)
+    return _known[key]
+
+
+def _found(function: Callable[..., Any], args: tuple[Any, ...], kinds: Any) -> Tree:
+    entry = entry_of((function,), args, b"", ("shapes", kinds))
+    known = None if entry is None else entry.read()
+    if known is None:
+        shapes = jax.eval_shape(function, *args)
+        known = mapped(lambda x: Aval(tuple(x.shape), np.dtype(x.dtype)), shapes)
+        if entry is not None:
+            entry.write(known)
+    return known

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jax, jaxpr_as_fun, jnp
-from swelltree.jit.derivatives import Differentiating
+from swelltree.jit.derivatives import Differentiating, NotHereError, second_derivatives
 from swelltree.jit.engine import BY_LLVM, note
 from swelltree.jit.entries import Layout, Place
 from swelltree.jit.graph import LONG, Buffer, Graph, Region, kind_of
@@ -26,6 +26,7 @@ from swelltree.jit.program import (
     INSIDE,
     FixedDriver,
     KernelBuilder,
+    Kind,
     Loaded,
     check_size,
     dtype_of,
@@ -33,7 +34,6 @@ from swelltree.jit.program import (
     numbered,
     taken,
 )
-from swelltree.jit.second_derivatives import NotHereError, second_derivatives
 from swelltree.jit.statements import Leave, Loop, Stores
 from swelltree.jit.traced_types import ClosedProgram, DType
 from swelltree.jit.trees import flatten, leaves_of, mapped, structure_of
@@ -85,7 +85,7 @@ class Points(FixedDriver):
 
     # --- by JAX -------------------------------------------------------------------------------
     @functools.cached_property
-    def by_xla(self) -> dict[str, Callable[..., Tree]]:
+    def of_kinds(self) -> dict[str, Callable[..., Tree]]:
         return {how: jax.jit(self._of_kind(how)) for how in (VALUES, JACOBIANS, SECOND)}
 
     def _slope(self, *args: Tree) -> Tree:
@@ -95,7 +95,7 @@ class Points(FixedDriver):
         def total(unknowns: Tree) -> Array:
             # by its traced program, which JAX differentiates sooner than Python
             args = *specified, unknowns
-            traced = self._traced(self.compiled, args)
+            traced = self._traced(self.by_xla, args)
             outs = jaxpr_as_fun(traced.jaxpr)(*jax.tree.leaves(args))
             pairs = zip(jax.tree.leaves(weight), outs, strict=True)
             return sum(jnp.sum(a * b) for a, b in pairs)
@@ -129,7 +129,7 @@ class Points(FixedDriver):
         if self.reason != INSIDE:
             note(self.engine)
         if isinstance(program, str):
-            built = self.by_xla[how](*args)
+            built = self.of_kinds[how](*args)
             return built if program == INSIDE else mapped(np.asarray, built)
         leaves = [np.asarray(x) for x in leaves]
         count = len(leaves[-1]) if self.many else 1
@@ -166,7 +166,7 @@ class Points(FixedDriver):
             arrays.append(x)
         return arrays
 
-    def kinds(self, leaves: list[Array]) -> tuple[Hashable, ...]:
+    def kinds(self, leaves: list[Array]) -> tuple[Kind, ...]:
         kinds = kinds_of(leaves)
         return tuple((shape[1:], dtype) for shape, dtype in kinds) if self.many else kinds
 
@@ -182,9 +182,9 @@ class Points(FixedDriver):
 
     def lowered(self, how: str, args: tuple[Tree, ...], leaves: list[Array]) -> Layout:
         if how != SECOND:
-            return self._looped(how, self._traced(self.compiled, args, self.many), args, leaves)
+            return self._looped(how, self._traced(self.by_xla, args, self.many), args, leaves)
         *specified, weight, unknowns = args
-        traced = self._traced(self.compiled, (*specified, unknowns), self.many)
+        traced = self._traced(self.by_xla, (*specified, unknowns), self.many)
         try:
             return self._looped(how, traced, args, leaves, len(leaves_of(weight)))
         except NotHereError:  # JAX takes the first derivatives of the whole

@@ -8,7 +8,6 @@ import os
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -70,8 +69,6 @@ class Key:
 
     def __init__(self, *parts: Any) -> None:
         self.parts, self.hash = parts, hash(parts)
-        # of each array: whether of floats, and bytes of its pattern
-        self.floats: list[tuple[bool, int]] = []
 
     def __hash__(self) -> int:
         return self.hash
@@ -115,7 +112,7 @@ class Driver(Generic[P]):
         self.programs: dict[Any, P | str] = {}
 
     @functools.cached_property
-    def compiled(self) -> Any:
+    def by_xla(self) -> Any:
         """The function by XLA, which also traces it."""
         return jax.jit(self.function, compiler_options=dict(self.options or {}) or None)
 
@@ -144,7 +141,7 @@ class Driver(Generic[P]):
             places: where each of their arrays lies, and whether its values shape the program.
             width: rows in a register; those of this processor if zero.
         """
-        traced = self.compiled.trace(*args)  # XLA goes on with the same where it is refused
+        traced = self.by_xla.trace(*args)  # XLA goes on with the same where it is refused
         closed = traced.jaxpr
         axes = NONE if self.rows is None else self.rows(*args)
         check_size(count_numbers(closed.jaxpr, axes), max(MAX_NUMBERS, 3 * self.most // 2))
@@ -186,7 +183,7 @@ class FixedDriver(Driver[Loaded], ABC):
     def lowered(self, how: str, args: tuple[Tree, ...], leaves: list[Array]) -> Layout:
         """Trace and lower; `how` is the kind of results, `leaves` are not fixed."""
 
-    def kinds(self, leaves: list[Array]) -> tuple[Hashable, ...]:
+    def kinds(self, leaves: list[Array]) -> tuple[Kind, ...]:
         """Shapes and types of arrays, as far as they shape a program."""
         return kinds_of(leaves)
 
@@ -212,7 +209,7 @@ class FixedDriver(Driver[Loaded], ABC):
         except UnsupportedOperationError as error:
             return str(error), np.zeros(0), leaves
         if program is None:
-            about = args, key.parts[2], (how, key.parts[1], kinds)
+            about = args, b"".join(key.parts[2:]), (how, key.parts[1], kinds)
             program = self.found(whole, about, lambda: self.lowered(how, args, leaves), Loaded)
         elif len(self.programs) > CACHE_SIZE // 2:
             # what is used stays longest
@@ -225,7 +222,6 @@ class FixedDriver(Driver[Loaded], ABC):
         for (key, how, tree, kinds), program in known.items():
             first, *parts = key.parts
             renamed = Key(in_words_of_jax(first), *parts)
-            renamed.floats = key.floats
             self.programs[renamed, how, in_words_of_jax(tree), kinds] = program
 
     def _more_general(self, whole: tuple[Key, Hashable, TreeDef, Hashable]) -> Loaded | None:
@@ -237,7 +233,7 @@ class FixedDriver(Driver[Loaded], ABC):
         for (other, *rest), program in self.programs.items():
             if isinstance(program, str) or rest != like:
                 continue
-            if other.parts[:2] == key.parts[:2] and holds(other.parts[2], key.parts[2], key.floats):
+            if other.parts[:3] == key.parts[:3] and holds(other.parts[3], key.parts[3]):
                 self.programs[whole] = program
                 return program
         return None
@@ -252,10 +248,7 @@ class FixedDriver(Driver[Loaded], ABC):
             return None
         if last is None or last.tree != tree or not same_objects(last.leaves, leaves):
             arrays = [np.asarray(x) for x in leaves if has_kind(x)]
-            pattern = patterns_of(arrays, self.shaped)
-            key = Key(tree, kinds_of(leaves), pattern)
-            # one byte for each float
-            key.floats = [(x.dtype.kind == "f", len(pattern_of(x).tobytes())) for x in arrays]
+            key = Key(tree, kinds_of(leaves), *patterns_of(arrays, self.shaped))
             self.last = Fixed(args, leaves, tree, key, packed(arrays))
             if self.last.numbers.nbytes > LARGE:
                 _with_large.add(self)
@@ -332,7 +325,7 @@ class Program(FixedDriver):
         program, scalars, leaves = self.find(args)
         note(_engine(program))
         if isinstance(program, str):
-            return _engine(program), self.compiled(*args)
+            return _engine(program), self.by_xla(*args)
         _, n_out, n_work = program.layout.sizes
         out, work = np.empty(n_out), np.empty(n_work)
         program.native(program.fixed(scalars), packed(leaves), out, work)
@@ -473,7 +466,10 @@ def _engine(program: Loaded | str) -> str:
     return f"XLA: {program}" if isinstance(program, str) else BY_LLVM
 
 
-def kinds_of(leaves: list[Array]) -> tuple[Hashable, ...]:
+Kind = tuple[tuple[int, ...], Hashable]  # shape and type of an array
+
+
+def kinds_of(leaves: list[Array]) -> tuple[Kind, ...]:
     return tuple((np.shape(x), x.dtype if hasattr(x, "dtype") else type(x)) for x in leaves)
 
 
@@ -502,22 +498,19 @@ def pattern_of(x: np.ndarray, shaped: bool = True) -> np.ndarray:
     return flat.astype("i8")
 
 
-def patterns_of(arrays: list[np.ndarray], shaped: bool = True) -> bytes:
-    """`pattern_of` of arrays, one after another: neighbours of one kind are asked together."""
-    parts: list[bytes] = []
-    for _, group in groupby((x for x in arrays if x.size <= PATTERNED), lambda x: x.dtype.kind):
-        together = np.concatenate([x.reshape(-1) for x in group])
-        for at in range(0, len(together), PATTERNED):
-            parts.append(pattern_of(together[at : at + PATTERNED], shaped).tobytes())
-    return b"".join(parts)
+def patterns_of(arrays: list[np.ndarray], shaped: bool = True) -> tuple[bytes, bytes]:
+    """`pattern_of` of arrays one after another: of those that are no floats, and of floats."""
+    small = [x.reshape(-1) for x in arrays if x.size <= PATTERNED]
+    others = b"".join(pattern_of(x).tobytes() for x in small if x.dtype.kind != "f")
+    floats = np.concatenate([np.zeros(0), *(x for x in small if x.dtype.kind == "f")])
+    pieces = (floats[at : at + PATTERNED] for at in range(0, len(floats), PATTERNED))
+    return others, b"".join(pattern_of(x, shaped).tobytes() for x in pieces)
 
 
-def holds(assumed: bytes, pattern: bytes, floats: list[tuple[bool, int]]) -> bool:
-    """Are numbers of a pattern such as another assumes?"""
+def holds(assumed: bytes, pattern: bytes) -> bool:
+    """Are floats of a pattern such as another assumes?"""
     a, b = np.frombuffer(assumed, "i1"), np.frombuffer(pattern, "i1")
-    parts = [np.full(count, of_floats) for of_floats, count in floats]
-    free = np.concatenate([np.zeros(0, bool), *parts]) & (a == UNKNOWN)
-    return bool(((a == b) | free).all())
+    return bool(((a == b) | (a == UNKNOWN)).all())
 
 
 def let_go_of_large() -> None:

@@ -22,7 +22,7 @@ class Row(NamedTuple):
     origin: Buffer
     start: int
     size: int
-    index: int | None = None  # expression of the offset behind the place
+    offset: int | None = None  # expression of the distance behind the place
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Stores(Statement):
 
     def numbers(self) -> list[int]:
         out = [b for _, _, a, index in self.written for b in (index, a) if b is not None]
-        return out + [row.index for row in self.rows if row.index is not None]
+        return out + [row.offset for row in self.rows if row.offset is not None]
 
     def reads(self) -> list[Buffer]:
         return [row.origin for row in self.rows]
@@ -43,7 +43,7 @@ class Stores(Statement):
         for buffer, _, a, index in self.written:
             yield buffer, (a,) if index is None else (index, a), ()
         for row in self.rows:
-            yield row.buffer, () if row.index is None else (row.index,), (row.origin,)
+            yield row.buffer, () if row.offset is None else (row.offset,), (row.origin,)
 
 
 @dataclass

@@ -341,8 +341,8 @@ class Writer:
             for b, _, a, i in stores.written
         ]
         for row in stores.rows:
-            if row.index is not None:
-                self.name(row.index, names)
+            if row.offset is not None:
+                self.name(row.offset, names)
         for row in stores.rows:
             self._copied(row, names)
         for (buffer, at, a, i), (index, value) in zip(stores.written, numbers, strict=True):
@@ -353,7 +353,7 @@ class Writer:
         """Contiguous copy to a place that may be computed."""
         if not row.size:
             return
-        index = None if row.index is None else self.name(row.index, names)
+        index = None if row.offset is None else self.name(row.offset, names)
         to, source = self.address(row.buffer, row.at, index), self.address(row.origin, row.start)
         size = f"i64 {8 * row.size}, i1 false"
         self.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, {size})")

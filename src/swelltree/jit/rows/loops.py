@@ -251,35 +251,28 @@ class RowLoops:
         row = View(x.buffer, np.asarray(first), x.home, x.version, base, lay_out=self.in_order)
         return row.value_ids(graph) if short else row
 
-    def _exactly(
-        self, x: View, count: int, buffer: Buffer, where: np.ndarray, home: Region
+    def row_by_row(
+        self,
+        x: View,
+        count: int,
+        buffer: Buffer,
+        where: np.ndarray,
+        home: Region,
+        name: str = "",
     ) -> None:
-        """Copy rows sequentially to places (row, element)."""
-        loop = self._new(count, 1, home)
-        last = Stores()
+        """Copy rows sequentially to places (row, element), or combine them with what is there."""
+        loop, last = self._new(count, 1, home), Stores()
+        before = None
+        if name:
+            sums = view_of(self.graph, stored(buffer, 0, (buffer.size,), loop.region))
+            before = self.at(sums.with_offsets(where), loop.index, count)
         together = (where - where[:1] == (where - where[:1])[:, :1]).all()
         for k, a in enumerate(self.at(x, loop.index, count).tolist()):
             place = self.place(loop.index, where[:, 0] if together else where[:, k])
-            first = int(where[0, k])
-            last.written.append((buffer, first, a, place))
+            new = a if before is None else self.graph.op(name, int(before[k]), a)
+            last.written.append((buffer, int(where[0, k]), new, place))
         loop.region.items.append(last)
         loop.open = False
-        home.items.append(Rows(loop.region, loop.index, count, 1))
-
-    def accumulated(
-        self, x: View, count: int, buffer: Buffer, where: np.ndarray, name: str
-    ) -> None:
-        """Combine rows sequentially with the scalars at places (row, element)."""
-        graph, home = self.graph, self.graph.here
-        loop = self._new(count, 1, home)
-        sums = stored(buffer, 0, (buffer.size,), loop.region)
-        before = self.at(view_of(graph, sums).with_offsets(where), loop.index, count)
-        last = Stores()
-        for k, a in enumerate(self.at(x, loop.index, count).tolist()):
-            place, first = self.place(loop.index, where[:, k]), int(where[0, k])
-            after = graph.op(name, int(before[k]), a)
-            last.written.append((buffer, first, after, place))
-        loop.region.items.append(last)
         home.items.append(Rows(loop.region, loop.index, count, 1))
 
     # --- rows in loops ----------------------------------------------------------------------
@@ -371,7 +364,7 @@ class RowLoops:
             count = self.axes(x.shape)
             assert count is not None
             rows = int(np.prod(x.shape[:count], dtype=int))
-            self._exactly(x, rows, out.buffer, out.offsets.reshape(rows, -1), home)
+            self.row_by_row(x, rows, out.buffer, out.offsets.reshape(rows, -1), home)
             self.copies[key] = out
         return self.copies[key]
 
@@ -381,7 +374,7 @@ class RowLoops:
         buffer = graph.room(x.size, x.kind)
         count = self.axes(x.shape) or len(x.shape)
         rows = int(np.prod(x.shape[:count], dtype=int))
-        self._exactly(x, rows, buffer, np.arange(x.size).reshape(rows, -1), graph.here)
+        self.row_by_row(x, rows, buffer, np.arange(x.size).reshape(rows, -1), graph.here)
         return stored(buffer, 0, x.shape, graph.here)
 
     def stored_by(self, x: Looped) -> View:
@@ -565,7 +558,7 @@ class RowLoops:
         view = view_of(graph, x)
         count = self.axes(view.shape) or len(view.shape)
         rows = int(np.prod(view.shape[:count], dtype=int))
-        self._exactly(view, rows, buffer, where.reshape(rows, -1), graph.here)
+        self.row_by_row(view, rows, buffer, where.reshape(rows, -1), graph.here)
 
     # --- what loops carry on ----------------------------------------------------------------
     def slot(self, shape: tuple[int, ...], kind: str) -> Buffer:
