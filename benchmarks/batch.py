@@ -59,9 +59,9 @@ def seas_of(sea: Any, count: int) -> list[Any]:
 
 def seconds_of_parts() -> dict[str, float]:
     """Where the time of the last run on a GPU went."""
-    from swelltree.studies.batch import targets
+    from swelltree.studies.batch import engines
 
-    last = targets.LAST
+    last = engines.LAST
     return {k: round(v, 4) for k, v in dataclasses.asdict(last[-1]).items()} if last else {}
 
 
@@ -161,8 +161,7 @@ def drawn_apart(built: tuple[Any, Any]) -> float | None:
     from swelltree.jit import GROUP, gpu
     from swelltree.studies.batch import many_seas
     from swelltree.studies.batch.cases import BatchCase, CaseMaker
-    from swelltree.studies.batch.gpu_drawn_waves import DrawnWaves
-    from swelltree.studies.batch.gpu_wave_sums import NUMBERS
+    from swelltree.studies.batch.gpu_wave_sums import NUMBERS, DrawnWaves
 
     model, sea = built
     cases = [BatchCase(one, (), k) for k, one in enumerate(seas_of(sea, GROUP))]
@@ -184,17 +183,17 @@ def tuned(name: str, built: tuple[Any, Any], precision: str) -> list[dict[str, A
     """Rates of the stepping with other threads of a block and registers of a thread."""
     import swelltree.jit.ensemble.threads as threads
     from swelltree.jit.ensemble import gpu_runs
-    from swelltree.studies.batch import targets
+    from swelltree.studies.batch import engines
 
     lines, before = [], (gpu_runs.REGISTERS, gpu_runs.BLOCKS, threads.HELD)
     for held in (60, 120):
-        targets.gpu_program.cache_clear()
+        engines.gpu_program.cache_clear()
         threads.HELD = threads.ThreadWriter.most = held
         for registers, block in ((255, 64), (255, 256), (128, 256)):
             gpu_runs.REGISTERS, gpu_runs.BLOCKS = registers, ((0, block),)
             line = measure(name, built, 67_584, "gpu", precision, 60.0, ["statistics"])
             lines.append({"held": held, "block": block, "registers": registers} | line)
-    targets.gpu_program.cache_clear()
+    engines.gpu_program.cache_clear()
     gpu_runs.REGISTERS, gpu_runs.BLOCKS, threads.HELD = before
     threads.ThreadWriter.most = threads.HELD
     return lines

@@ -24,9 +24,8 @@ import swelltree as sw
 from chain import report
 from swelltree.describe.options import GradientOptions, TracedOptions, complete
 from swelltree.studies.design.adjoint import followed_back, recorded
-from swelltree.studies.design.chain import RunOf, chain_of
+from swelltree.studies.design.chain import Design, RunOf, chain_of
 from swelltree.studies.design.gradient import Goal, value_of
-from swelltree.studies.design.parameters import Design
 
 POWER = sw.mean_of("absorbed_power")
 DEVICES = {

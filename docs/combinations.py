@@ -66,7 +66,7 @@ FEATURES: dict[str, tuple[Callable[[], sw.Model], dict[str, Any]]] = {
     "radiation by convolution": (lambda: floating(radiation="convolution", step=0.05), EVEN),
     "axes that follow the yaw": (lambda: floating(frame="yaw"), EVEN),
     "uneven output times": (hanging, UNEVEN),
-    "output times on no grid": (hanging, ODD),
+    "output times that are not on a grid": (hanging, ODD),
     "extremes between samples": (hanging, EVEN | {"extremes": ("position",)}),
 }
 
@@ -96,7 +96,7 @@ def table() -> str:
         rows.append(f"| {feature} | {' | '.join(cells)} |")
     head = [f"| | {' | '.join(f'`{s}`' for s in SOLVERS)} |", "|---" * (len(SOLVERS) + 1) + "|"]
     notes = [f"{k}. {text}" for k, text in enumerate(sentences, 1)]
-    between = ["", "A number stands for what such a run answers:", ""]
+    between = ["", "Numbers refer to the error messages of such runs:", ""]
     return "\n".join([*head, *rows, *between, *notes]) + "\n"
 
 

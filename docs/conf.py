@@ -7,9 +7,11 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
+import notebooks  # noqa: E402
 import reference  # noqa: E402
 
 reference.write(HERE / "reference")
+notebooks.write(HERE / "reference")
 
 project = "swelltree"
 author = "The swelltree developers"
@@ -44,3 +46,12 @@ numfig = True
 bibtex_bibfiles = ["references.bib"]
 bibtex_default_style = "unsrt"
 bibtex_reference_style = "author_year"
+
+
+def setup(app) -> None:
+    """Device and tutorial pages get a link to their notebook."""
+
+    def add_link(app, name: str, source: list[str]) -> None:
+        source[0] = notebooks.with_link(name, source[0])
+
+    app.connect("source-read", add_link)

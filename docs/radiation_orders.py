@@ -78,7 +78,7 @@ def radiation(path: Path) -> tuple[Any, ...]:
 def main() -> None:
     """Fit everything and write the table."""
     lines = [
-        "| data | method | states | error | least eigenvalue / max abs K |",
+        "| data | method | states | error | min eigenvalue / max abs K |",
         "|---|---|---|---|---|",
     ]
     for name, (path, highest, requested) in ROWS.items():

@@ -103,7 +103,7 @@ RETURNED = {  # what public names give back, and what a dataset is asked
     "studies": [
         "swelltree.studies.time.stepped.run:SteppedRun",
         "swelltree.describe.errors:Finding",
-        "swelltree.integrate.solution:Code",
+        "swelltree.integrate.problem:Code",
     ],
     "control": [
         "swelltree.studies.control.predictive:Mpc",

@@ -1,4 +1,4 @@
-"""Shared by all tests: shapes and types are checked on every call, numbers are float64.
+"""Shared by all tests: shapes and types of calls are checked, numbers are float64.
 
 The hook must stand before the first import of the package, so it stands here. Helpers live in
 `support.py` (`from support import refdata`).
@@ -18,7 +18,8 @@ if _worker and hasattr(os, "sched_setaffinity"):
 
 import jax  # noqa: E402
 import pytest  # noqa: E402
-from jaxtyping import install_import_hook  # noqa: E402
+
+import typecheck  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)
 
@@ -31,7 +32,7 @@ def checked_modules() -> list[str]:
     return ["validation", *sorted(f"swelltree.{name}" for name in names)]
 
 
-install_import_hook(checked_modules(), "typecheck.check")
+typecheck.install(checked_modules())
 
 LARGE = 1_500_000_000  # bytes of a worker, above which compiled programs are let go
 LARGER = 2_200_000_000  # the same within a module, whose tests share programs

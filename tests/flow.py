@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 import swelltree as sw
+from swelltree.model.capabilities import internal_at_rest
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import internal_at_rest
 from swelltree.multibody.kinematics import Motion, Pose, forward, joint_frames
 
 

@@ -472,7 +472,7 @@ def test_check_names_the_engine_before_anything_is_compiled(tmp_path, monkeypatc
     path.write_text(LIGHT.replace("FORCES", TIE))
     monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
     said = " ".join(swelltree("check", path).output.split())
-    assert "engine: LLVM, or XLA where that cannot be; check --physics compiles" in said
+    assert "engine: LLVM, or XLA if LLVM cannot be used; check --physics states" in said
     monkeypatch.setenv("SWELLTREE_ENGINE", "xla")
     said = " ".join(swelltree("check", path).output.split())
     assert "engine: XLA: SWELLTREE_ENGINE=xla asks for it" in said

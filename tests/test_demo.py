@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.demo import run_demo
+from swelltree.cli import run_demo
 from swelltree.describe.drawing import unpack_shape
 from swelltree.results.sea import sea_of
 from swelltree.waves.sea import elevation

@@ -1,17 +1,19 @@
-"""What Windows and macOS lack: each call of POSIX alone has another way, tested without it."""
+"""Calls that only POSIX has: each has a fallback, tested with the call removed."""
 
 import os
+import re
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 import swelltree as sw
 from swelltree import command
-from swelltree.campaigns import pool, security, store
-from swelltree.describe.files import atomic, paths
-from swelltree.integrate import chunks
+from swelltree.campaigns import pool, store
+from swelltree.describe.files import atomic
+from swelltree.integrate import stepper
 from swelltree.jit import backend, cache, native
 
 
@@ -85,17 +87,17 @@ def test_the_lock_file_is_closed_before_it_is_removed_where_open_files_cannot_be
 
 @pytest.mark.usefixtures("windows")
 def test_without_modes_of_files_a_certificate_is_still_read(tmp_path):
-    file = security.write_certificate(tmp_path / "own.pem")
+    file = pool.write_certificate(tmp_path / "own.pem")
     file.chmod(0o644)
-    assert security.read_certificate(file).require_encryption
+    assert pool.read_certificate(file).require_encryption
 
 
 @pytest.mark.usefixtures("windows")
 def test_files_are_read_without_the_flags_of_posix(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"text")
-    assert paths.plain_bytes(tmp_path / "a.txt") == b"text"
+    assert atomic.plain_bytes(tmp_path / "a.txt") == b"text"
     with pytest.raises(OSError, match=r"a\.txt|directory|Permission"):
-        paths.plain_bytes(tmp_path)
+        atomic.plain_bytes(tmp_path)
 
 
 def test_left_over_files_go_by_age_where_processes_cannot_be_looked_up(monkeypatch, tmp_path):
@@ -115,7 +117,7 @@ def test_left_over_files_go_by_age_where_processes_cannot_be_looked_up(monkeypat
 
 @pytest.mark.usefixtures("windows")
 def test_room_for_long_results_is_reserved_without_fallocate():
-    file = chunks._reserved(1000)
+    file = stepper._reserved(1000)
     assert file is not None
     with file:
         assert file.seek(0, os.SEEK_END) == 1000
@@ -136,3 +138,59 @@ def test_old_programs_stay_where_the_system_does_not_list_its_maps(monkeypatch, 
     monkeypatch.setattr(backend.gc, "collect", lambda: cleared.append(1))
     backend.trim_cache(most=0)
     assert cleared == []
+
+
+# names of `os` and `signal` that the package uses: with Windows, and with a fallback for it
+ON_WINDOWS = {
+    "O_CREAT",
+    "O_EXCL",
+    "O_RDONLY",
+    "O_WRONLY",
+    "PathLike",
+    "_exit",
+    "close",
+    "cpu_count",
+    "environ",
+    "fdopen",
+    "fspath",
+    "fstat",
+    "fsync",
+    "getpid",
+    "name",
+    "open",
+    "path",
+    "replace",
+    "scandir",
+    "stat",
+    "stat_result",
+    "unlink",
+    "utime",
+    "write",
+    "SIGINT",
+    "SIG_IGN",
+    "default_int_handler",
+    "getsignal",
+    "signal",
+}
+WITH_FALLBACK = {
+    "getuid",
+    "kill",
+    "posix_fallocate",
+    "sched_getaffinity",
+    "ITIMER_REAL",
+    "SIGALRM",
+    "SIG_BLOCK",
+    "SIG_SETMASK",
+    "setitimer",
+}
+
+
+def test_no_call_of_posix_is_without_a_fallback():
+    used = set()
+    for file in Path(sw.__file__).parent.rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        modules = re.findall(r"^import (os|_?signal)(?: as (\w+))?(?:  #.*)?$", text, re.MULTILINE)
+        for name, alias in modules:
+            used |= set(re.findall(rf"(?<![\w.\"]){alias or name}\.(\w+)", text))
+        assert not re.search(r"^(?:from|import) (?:fcntl|grp|pwd|resource|termios)\b", text, re.M)
+    assert used == ON_WINDOWS | WITH_FALLBACK

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from swelltree.campaigns.vary import Seeds as Seeds
     from swelltree.campaigns.vary import Together as Together
     from swelltree.campaigns.vary import Values as Values
-    from swelltree.compiler.case import compile_case as compile_case
     from swelltree.compiler.compile import compile as compile
+    from swelltree.compiler.compile import compile_case as compile_case
     from swelltree.describe import *  # noqa: F403
     from swelltree.forces.own_effect import body_point as body_point
     from swelltree.forces.own_effect import effect as effect
@@ -52,10 +52,10 @@ if TYPE_CHECKING:
     from swelltree.model.effect import Effect as Effect
     from swelltree.model.effect import Loads as Loads
     from swelltree.model.model import Model as Model
-    from swelltree.multibody.own_couplings import CouplingLaw as CouplingLaw
-    from swelltree.multibody.own_couplings import coupling_law as coupling_law
-    from swelltree.pto.laws.own import PtoLaw as PtoLaw
-    from swelltree.pto.laws.own import pto_law as pto_law
+    from swelltree.multibody.rows import CouplingLaw as CouplingLaw
+    from swelltree.multibody.rows import coupling_law as coupling_law
+    from swelltree.pto.laws.base import PtoLaw as PtoLaw
+    from swelltree.pto.laws.base import pto_law as pto_law
     from swelltree.report import plots
     from swelltree.report.campaign_page import write_campaign_report as write_campaign_report
     from swelltree.report.export import export as export
@@ -105,8 +105,8 @@ if TYPE_CHECKING:
     from swelltree.studies.statics.equilibrium import equilibrium_traced as equilibrium_traced
     from swelltree.studies.statics.mooring import mooring_stiffness as mooring_stiffness
     from swelltree.studies.statics.mooring import offset_curve as offset_curve
-    from swelltree.studies.time.compare import linear_and_nonlinear as linear_and_nonlinear
     from swelltree.studies.time.complementarity.traced import moored_start as moored_start
+    from swelltree.studies.time.operability import linear_and_nonlinear as linear_and_nonlinear
     from swelltree.studies.time.operability import operability as operability
     from swelltree.studies.time.simulate import simulate as simulate
     from swelltree.studies.time.simulate import simulate_traced as simulate_traced
@@ -166,16 +166,15 @@ _NAMES = {
     "swelltree.interop.moordyn.write": "write_moordyn",
     "swelltree.interop.moorpy": "read_moorpy",
     "swelltree.interop.wecsim.reader": "read_wecsim",
-    "swelltree.compiler.compile": "compile",
-    "swelltree.compiler.case": "compile_case",
+    "swelltree.compiler.compile": "compile compile_case",
     "swelltree.hydro.drift.spectrum": "slow_force_spectrum",
     "swelltree.model.model": "Model",
     "swelltree.model.capabilities": "ExcitedByWaves FeelsEnvironment HasEvents HasStates",
     "swelltree.model.effect": "Channel Effect Loads",
     "swelltree.hydro.weak_scatterer.coefficients": "weak_scatterer_coefficients",
     "swelltree.forces.own_effect": "effect body_point wrench_at",
-    "swelltree.multibody.own_couplings": "CouplingLaw coupling_law",
-    "swelltree.pto.laws.own": "PtoLaw pto_law",
+    "swelltree.multibody.rows": "CouplingLaw coupling_law",
+    "swelltree.pto.laws.base": "PtoLaw pto_law",
     "swelltree.studies.time.simulate": "simulate simulate_traced",
     "swelltree.studies.time.stepped.stepper": "stepper",
     "swelltree.studies.time.complementarity.traced": "moored_start",
@@ -197,10 +196,9 @@ _NAMES = {
     "swelltree.studies.linear.state_space": "state_space",
     "swelltree.studies.control.report": "control_report",
     "swelltree.studies.control.excitation_observer": "excitation_observer",
-    "swelltree.studies.time.operability": "operability",
+    "swelltree.studies.time.operability": "operability linear_and_nonlinear",
     "swelltree.studies.periodic.steady_state": "steady_state",
     "swelltree.studies.checks.check_physics": "check_physics",
-    "swelltree.studies.time.compare": "linear_and_nonlinear",
     "swelltree.campaigns.vary": "Values Together ScatterDiagram Seeds Sample",
     "swelltree.campaigns.campaign": "Campaign",
     "swelltree.campaigns.file": "load_campaign",

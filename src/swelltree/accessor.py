@@ -42,7 +42,7 @@ class Plots:
 
 @xr.register_dataset_accessor("swelltree")
 class Accessor:
-    """What swelltree can do with a result or hydrodynamic data."""
+    """Functions of swelltree for a result or hydrodynamic data."""
 
     def __init__(self, dataset: xr.Dataset) -> None:
         self._dataset = dataset

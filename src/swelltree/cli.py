@@ -2,6 +2,10 @@
 
 Everything heavy is imported inside the commands: `swelltree check` needs no JAX and answers in
 well under a second. Mistakes in the input end with an error message and exit code 2.
+
+The demo: three hinged barges in a short-crested sea, with a damper on each hinge.
+
+The barges come from the gallery with their hydrodynamic data, so the demo needs no BEM code.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 from typer.core import TyperGroup
 
+import swelltree.describe as sw
 from swelltree.command import CODE, STOPPED, hear, main, was_stopped
 from swelltree.describe.casefile.studies import Study
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
 
     from swelltree.describe.casefile.case import Case
     from swelltree.model.model import Model
+
 
 OUT_HELP = "Folder for the results."
 
@@ -111,8 +117,8 @@ def _say(*items: RenderableType) -> None:
 
 def _compiled(loaded: Case, case: Path) -> Model:
     """The model of a case, with the code beside it."""
-    from swelltree.compiler.case import compile_case
-    from swelltree.describe.casefile.user_code import use_adjacent_code
+    from swelltree.compiler.compile import compile_case
+    from swelltree.describe.casefile.case import use_adjacent_code
 
     use_adjacent_code(loaded, case)
     return compile_case(loaded)
@@ -170,11 +176,10 @@ def check(
     physics: Annotated[bool, typer.Option("--physics", help="Also run the model checks.")] = False,
 ) -> None:
     """Read and assemble a case and show its contents; nothing is run."""
-    from swelltree.compiler.case import check_bands
-    from swelltree.compiler.compile import compile
+    from swelltree.compiler.compile import check_bands, compile
     from swelltree.describe import load
     from swelltree.hydro.data.case import check_hydro_file
-    from swelltree.model.checks.afloat import mass_against_displacement
+    from swelltree.model.checks import mass_against_displacement
     from swelltree.report.outline import outline, without_user_code
 
     loaded = load(case)
@@ -198,7 +203,7 @@ def _expected_engine() -> str:
     refused = switched_off()
     if refused:
         return f"XLA: {refused}"
-    return "LLVM, or XLA where that cannot be; check --physics compiles and says which, and why"
+    return "LLVM, or XLA if LLVM cannot be used; check --physics states which, and the reason"
 
 
 def _check_physics(loaded: Case, case: Path, said: set[str]) -> int:
@@ -251,7 +256,7 @@ def run(
 ) -> None:
     """Run the studies of a case; each result is written as netCDF."""
     from swelltree.describe import load
-    from swelltree.describe.files.paths import file_stems
+    from swelltree.describe.files.atomic import file_stems
     from swelltree.results.files import (
         make_folder,
         place_of,
@@ -301,10 +306,11 @@ def sweep(
     ] = None,
     resume: Annotated[bool, typer.Option(help="Run only the cases missing in the store.")] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="As --resume, and run failed cases again.")
+        bool, typer.Option("--retry-failed", help="Like --resume, and repeat failed cases.")
     ] = False,
     workers: Annotated[
-        int | None, typer.Option(help="Processes; 0: this one.  [default: one per core]")
+        int | None,
+        typer.Option(help="Processes; 0: this one.  [default: one per core]"),
     ] = None,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler: tls://host:8786.")
@@ -318,13 +324,13 @@ def sweep(
     changes: Set = None,
     report: Annotated[bool, typer.Option(help="Also write an HTML report.")] = True,
     check: Annotated[
-        bool, typer.Option("--check", help="Compile its extreme cases, run nothing.")
+        bool, typer.Option("--check", help="Compile the extreme cases; run nothing.")
     ] = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Verify the checksums of the store, run nothing.")
+        bool, typer.Option("--verify", help="Verify the checksums of the store; run nothing.")
     ] = False,
     replay: Annotated[
-        str | None, typer.Option(metavar="CASE", help="Run only this case, and write its replay.")
+        str | None, typer.Option(metavar="CASE", help="Run only this case, with all channels.")
     ] = None,
     progress: Annotated[bool, typer.Option("--progress/--quiet", help="Show progress.")] = True,
 ) -> None:
@@ -387,8 +393,8 @@ def options(
         str | None, typer.Argument(metavar="STUDY", help="Type of study, or campaign; default all.")
     ] = None,
 ) -> None:
-    """List the options of studies and campaigns: names, types, defaults and what they do."""
-    from swelltree.campaigns.file_keys import CampaignTable
+    """List the options of studies and campaigns: names, types, defaults, meaning."""
+    from swelltree.campaigns.file import CampaignTable
     from swelltree.describe.casefile.case import STUDY_TYPES
     from swelltree.describe.errors import listed, suggest
     from swelltree.describe.spec import help_of_arguments, plain_signature
@@ -443,8 +449,8 @@ def _changed(studies: Sequence[Study], changes: Sequence[str] | None) -> tuple[S
 def certificate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="New file; only you may read it.")],
 ) -> None:
-    """Make the certificate of a cluster; whoever has it, and nobody else, can run code on it."""
-    from swelltree.campaigns.security import write_certificate
+    """Create the certificate of a cluster; only those who have it can run code on it."""
+    from swelltree.campaigns.pool import write_certificate
 
     typer.echo(f"written: {write_certificate(file)}")
 
@@ -482,7 +488,7 @@ ResultPaths = Annotated[
 def report(
     results: ResultPaths,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The page.  [default: RESULT.html]")
+        Path | None, typer.Option("--out", "-o", help="HTML file.  [default: RESULT.html]")
     ] = None,
     note: Annotated[str, typer.Option(help="Text below the heading.")] = "",
 ) -> None:
@@ -570,7 +576,8 @@ def export(
     ] = None,
     version: Annotated[str, typer.Option("--fmi", help="Version of an FMU: 2.0 or 3.0.")] = "2.0",
     platforms: Annotated[
-        list[str] | None, typer.Option("--platform", help="Of an FMU: win64.  [default: this one]")
+        list[str] | None,
+        typer.Option("--platform", help="Platform: win64.  [default: this one]"),
     ] = None,
     inputs: Annotated[
         list[str] | None, typer.Option("--input", help="PTO or force to drive.  [default: all]")
@@ -579,7 +586,8 @@ def export(
         list[str] | None, typer.Option("--output", help="Channel: float.Heave.  [default: some]")
     ] = None,
     parameters: Annotated[
-        list[str] | None, typer.Option("--parameter", help="Number of the model: pto.damping.")
+        list[str] | None,
+        typer.Option("--parameter", help="Parameter: pto.damping."),
     ] = None,
     changes: Set = None,
 ) -> None:
@@ -685,7 +693,6 @@ def demo(
     out: Annotated[Path, typer.Option(help=OUT_HELP)] = Path("out/demo"),
 ) -> None:
     """Simulate three hinged barges in waves and write a report."""
-    from swelltree.demo import run_demo
     from swelltree.results.summary import summary
 
     result, files = run_demo(out)
@@ -698,7 +705,7 @@ def demo(
 @app.command()
 def examples(
     copy: Annotated[bool, typer.Option("--copy", help="Copy them into a new folder.")] = False,
-    out: Annotated[Path, typer.Option(help="That folder.")] = Path("examples"),
+    out: Annotated[Path, typer.Option(help="The new folder.")] = Path("examples"),
 ) -> None:
     """List the examples that come with the package, or copy them."""
     import shutil
@@ -805,7 +812,7 @@ def import_wecsim(
         Path | None, typer.Option("--out", "-o", help="The case file.  [default: MODEL.toml]")
     ] = None,
     hydro: Annotated[
-        Path | None, typer.Option(help="Data of any BEM code, instead of the script's.")
+        Path | None, typer.Option(help="Data of any BEM code, in place of those of the script.")
     ] = None,
     overwrite: Annotated[bool, typer.Option(help="Overwrite existing files.")] = False,
 ) -> None:
@@ -826,7 +833,7 @@ def import_wecsim(
 
 @app.command()
 def schema(
-    campaign: Annotated[bool, typer.Option("--campaign", help="That of campaign files.")] = False,
+    campaign: Annotated[bool, typer.Option("--campaign", help="Schema of campaign files.")] = False,
 ) -> None:
     """Print the JSON schema of case files, for editors that complete and check."""
     import json
@@ -843,3 +850,65 @@ def schema(
 
 if __name__ == "__main__":
     main()
+
+
+NOTE = (
+    "Linear hydrodynamics of the three barges together: hydrostatics, added mass, radiation memory "
+    "and excitation, with the exact motion of the hinged bodies. The surface shown is the sea as "
+    "it comes in; what the barges reflect and radiate acts on them but is not drawn."
+)
+
+
+def run_demo(out: str | Path, duration: float = 120.0) -> tuple[xr.Dataset, list[Path]]:
+    """Simulate the demo and write case, data, result, plots and report.
+
+    Args:
+        out: folder, made if need be.
+        duration: of the run [s].
+
+    Returns:
+        the result and the files, the report last.
+    """
+    import numpy as np
+
+    from swelltree.compiler.compile import compile
+    from swelltree.describe.files.atomic import write_atomic
+    from swelltree.gallery.barges import barges
+    from swelltree.hydro.readers.read import read_hydro
+    from swelltree.report import plots as plot
+    from swelltree.report.plots import write_figure
+    from swelltree.report.report import write_report
+    from swelltree.results.files import make_folder, save
+    from swelltree.studies.linear.modes import modes
+    from swelltree.studies.linear.rao import rao
+    from swelltree.studies.time.simulate import simulate
+
+    folder = make_folder(out)
+    ready = barges()
+    system, sea = ready.system, ready.sea
+    # the case file and its data lie beside the result: `swelltree run demo.toml` repeats it
+    data = write_atomic(folder / "barges.nc", ready.file.read_bytes())
+    study = sw.SimulateStudy("demo", duration=duration, output_step=0.2, sea=sea)
+    case = sw.Case(system, (study,), hydro=sw.HydroSpec(file=data.name))
+    text = case.to_toml(folder / "demo.toml")
+    # a looser fit than the default: quick, and its error is reported in the result
+    model = compile(system, read_hydro(data), fit={"error": 0.05})
+    result = simulate(
+        model,
+        **study.arguments(),
+        provenance={"case": text, "case_file": "demo.toml", "study_name": study.name},
+    )
+    provenance = {"case": text, "case_file": "demo.toml"}
+    linear = rao(model, omega=np.linspace(0.2, 2.0, 181), wave_direction=0.0, provenance=provenance)
+    natural = modes(model, provenance=provenance)
+    pictures = {
+        "sea.png": plot.sea(result),
+        "motion.png": plot.motion(result),
+        "rao.png": plot.rao(linear),
+        "energy.png": plot.energy(result),
+    }
+    files = [folder / "demo.toml", data, save(result, folder / "demo.nc")]
+    files += [save(linear, folder / "rao.nc"), save(natural, folder / "modes.nc")]
+    files += [write_figure(fig, folder / name) for name, fig in pictures.items()]
+    page = write_report([result, linear, natural], folder / "report.html", note=NOTE)
+    return result, [*files, page]

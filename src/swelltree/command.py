@@ -1,11 +1,11 @@
-"""Where the command `swelltree` begins: the keyboard stops it at any moment, also while it imports.
+"""Entry point of the command `swelltree`: Ctrl-C stops it at any time, also during imports.
 
-Python shows a traceback where Ctrl-C meets an import, and Click its own word and code where it
-meets the reading of options. Before a command begins, and after it ended, there is nothing to clean
-up: one line, and the process ends.
+Without this, Ctrl-C during an import shows a traceback, and during the parsing of options a message
+and exit code of Click. Before a command begins and after it ended there is nothing to clean up: one
+line is printed, and the process ends.
 """
 
-# nothing that takes time is imported before the keyboard is heard
+# nothing slow is imported before the signal handler is set
 import _signal
 import os
 import sys

@@ -14,14 +14,13 @@ from swelltree.compiler.assembly import Closure
 from swelltree.integrate.runge_kutta.smooth import Options, integrate
 from swelltree.integrate.runge_kutta.smooth import start as start_carry
 from swelltree.jit import jax, jnp
-from swelltree.model.checks.rank import null_space
+from swelltree.model.checks import null_space
 from swelltree.model.model import Model, Start
 from swelltree.model.signals import drives_at
-from swelltree.multibody.constraints import Drives, evaluate_rows
+from swelltree.multibody.build_layout import Drives, evaluate_rows
 from swelltree.multibody.formulations import FORMULATIONS, Formulation, formulation
 from swelltree.multibody.formulations.equations import Phase, observe, settle, start_phase
-from swelltree.multibody.kinematics import forward, joint_frames
-from swelltree.multibody.tree import tree_blocks, velocity_matrix
+from swelltree.multibody.kinematics import forward, joint_frames, tree_blocks, velocity_matrix
 from swelltree.studies.time.smooth import problem
 
 NAMES = tuple(FORMULATIONS)

@@ -15,7 +15,7 @@ import swelltree as sw
 from made_campaign import SEA, float_model, small_campaign
 from swelltree.campaigns import campaign as campaigns
 from swelltree.campaigns import store as lock
-from swelltree.campaigns.beginning import check_numbers
+from swelltree.campaigns.cases import check_numbers
 from swelltree.campaigns.drive import worth_retrying
 from swelltree.campaigns.opened import open_cases
 from swelltree.campaigns.store import DriverLock, Store

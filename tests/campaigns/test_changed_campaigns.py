@@ -14,7 +14,7 @@ import made_hydro
 import swelltree as sw
 from made_campaign import SEA, float_model, small_campaign
 from swelltree.campaigns import store as stores
-from swelltree.campaigns.beginning import check_vary
+from swelltree.campaigns.cases import check_vary
 from swelltree.campaigns.opened import open_cases
 
 HEIGHTS = [sw.Values("Hs", [1.0, 2.0]), sw.Seeds(2)]

@@ -10,7 +10,7 @@ from device_here import DeviceHere
 from made_campaign import SEA, small_campaign
 from swelltree.jit import cuda
 from swelltree.studies.batch import batch
-from swelltree.studies.batch.targets import gpu_program
+from swelltree.studies.batch.engines import gpu_program
 
 NONE = "there is no driver of NVIDIA here"
 TWELVE = [sw.ScatterDiagram([1.0, 2.0], [6.0, 8.0], [[1, 2], [0, 3]]), sw.Seeds(4)]

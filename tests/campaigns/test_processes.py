@@ -21,7 +21,7 @@ from made_campaign import small_campaign
 from swelltree.campaigns import campaign as campaigns
 from swelltree.campaigns import pool, work
 from swelltree.campaigns import pool as quiet
-from swelltree.campaigns.security import read_certificate, write_certificate
+from swelltree.campaigns.pool import read_certificate, write_certificate
 
 TESTS = str(Path(__file__).parents[1])
 DRIVER = """

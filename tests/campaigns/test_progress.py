@@ -2,8 +2,8 @@
 
 import pytest
 
-from swelltree.campaigns import progress
-from swelltree.campaigns.progress import Lines, Progress
+from swelltree.campaigns import drive
+from swelltree.campaigns.drive import Lines, Progress
 
 
 def test_a_log_has_a_line_at_a_hundredth_then_one_a_minute_and_the_last():
@@ -14,7 +14,7 @@ def test_a_log_has_a_line_at_a_hundredth_then_one_a_minute_and_the_last():
     reported = [(k, text) for k, text in enumerate(reported) if text]
     assert reported[0] == (99, "site: 1000/100000 cases, 1 failed, 100/s, 16:30 min left")
     assert reported[-1] == (9999, "site: 100000/100000 cases, 1 failed, 100/s, done in 16:40 min")
-    full = 1 + int((1000.0 - 10.0) / progress.EVERY) + 1
+    full = 1 + int((1000.0 - 10.0) / drive.EVERY) + 1
     assert len(reported) == full
 
 
@@ -29,7 +29,7 @@ def test_speed_and_time_left_count_what_runs_now_not_what_was_there():
     [(3.6, "4 s"), (59.7, "1:00 min"), (185, "3:05 min"), (7800, "2:10 h"), (3e5, "3.5 days")],
 )
 def test_times_are_told_for_people(seconds, text):
-    assert progress.duration(seconds) == text
+    assert drive.duration(seconds) == text
 
 
 def test_a_terminal_has_a_bar_and_no_lines(monkeypatch, capfd):

@@ -15,7 +15,7 @@ import swelltree as sw
 from made_campaign import small_campaign
 from support import PENDULUM
 from swelltree.campaigns import pool
-from swelltree.campaigns.security import read_certificate, temporary_security, write_certificate
+from swelltree.campaigns.pool import read_certificate, temporary_security, write_certificate
 from swelltree.cli import app
 
 POSIX = pytest.mark.skipif(not hasattr(os, "getuid"), reason="no users of this kind")

@@ -248,8 +248,8 @@ def test_describing_imports_nothing_slow():
 def test_public_names_of_the_package_exist():
     import swelltree
 
-    for name in sw.__all__:
-        assert getattr(sw, name) is not None
+    for name in swelltree.__all__:
+        assert getattr(swelltree, name) is not None
     assert swelltree.Hinge is sw.Hinge
     assert "simulate" in dir(swelltree)
     with pytest.raises(AttributeError, match="no attribute 'hinge'"):

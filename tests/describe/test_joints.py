@@ -6,7 +6,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import swelltree.describe as sw
-from swelltree.describe.bodies.frames import (
+from swelltree.describe.values import (
     euler_matrix,
     nearest_axis,
     quaternion_matrix,

@@ -11,7 +11,7 @@ import pytest
 import swelltree.describe as sw
 from swelltree.describe.bodies.hulls import HULL_SHAPES
 from swelltree.describe.casefile.case import LISTS, STUDY_TYPES
-from swelltree.describe.environment.currents import CURRENT_TYPES
+from swelltree.describe.environment.water import CURRENT_TYPES
 from swelltree.describe.forces.signals import SIGNAL_TYPES
 
 ODD = [

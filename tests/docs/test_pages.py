@@ -45,6 +45,7 @@ SLOW = {
     "docs/how-to/from_moordyn.md",
     "docs/how-to/from_orcaflex.md",
     "docs/how-to/from_wecopttool.md",
+    "docs/how-to/from_wecsim.md",
     "docs/how-to/from_openfast.md",
     "docs/devices/point_absorber.md",
     "docs/devices/flap.md",
@@ -89,6 +90,17 @@ def test_links_to_files_lead_somewhere(page):
             assert ((ROOT / page).parent / target).exists(), target
 
 
+def test_notebooks_have_the_code_of_their_pages():
+    module = docs_module("notebooks")
+    assert len(module.PAGES) >= 12
+    for path in module.PAGES.values():
+        page = path.relative_to(ROOT).as_posix()
+        cells = module.notebook(path.read_text())["cells"]
+        code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+        assert code == [block.strip() for block in blocks(page, "python")]
+        assert "](../" not in "".join(cell["source"] for cell in cells), page
+
+
 def test_every_page_is_in_a_table_of_contents():
     index = (ROOT / "docs" / "index.md").read_text()
     listed = {line.strip() for line in index.splitlines()}
@@ -97,12 +109,17 @@ def test_every_page_is_in_a_table_of_contents():
             assert page.removeprefix("docs/").removesuffix(".md") in listed, page
 
 
-def reference():
-    """The module that writes the reference from the package."""
-    spec = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "reference.py")
+def docs_module(name):
+    """A module that writes pages of the documentation."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def reference():
+    """The module that writes the reference from the package."""
+    return docs_module("reference")
 
 
 def test_the_reference_has_every_public_name_once():

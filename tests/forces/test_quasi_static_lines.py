@@ -5,8 +5,8 @@ import pytest
 
 import swelltree as sw
 from swelltree.jit import jax, jnp
+from swelltree.model.capabilities import AT_REST
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import AT_REST
 from swelltree.mooring.catenary.equilibrium_shapes import static_network, static_shape
 from swelltree.mooring.catenary.lines import QuasiStaticLines
 from swelltree.mooring.network import line_network

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 import swelltree as sw
 from direct_numbers import check_direct_numbers
-from swelltree.forces.body_contacts import build_body_contacts
+from swelltree.forces.between_bodies import build_body_contacts
 from swelltree.jit import jax
 
 TURNED = (0.8, 0.3, -0.4, 0.33)  # a frame that is yawed and heeled

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import swelltree.describe as sw
-from swelltree.describe.bodies.frames import euler_matrix
 from swelltree.describe.bodies.hull_panels import hull_panels
 from swelltree.describe.bodies.solids import immersed_of_panels
+from swelltree.describe.values import euler_matrix
 from swelltree.hydro.bem.hydrostatics import hydrostatics
 
 WATER = sw.Water(1000.0)

@@ -9,8 +9,7 @@ from scipy.spatial.transform import Rotation
 import swelltree as sw
 from made_hydro import vessel
 from swelltree.describe.bodies.hull_panels import hull_panels
-from swelltree.describe.bodies.meshes import against_neighbours, holes, repaired
-from swelltree.describe.bodies.panels import Panels, join
+from swelltree.describe.bodies.meshes import Panels, against_neighbours, holes, join, repaired
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.hydro.bem.meshes import check_apart, checked_panels, standing
 from swelltree.hydro.data.frames import turn

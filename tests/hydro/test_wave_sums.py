@@ -8,7 +8,7 @@ import swelltree as sw
 from made_campaign import SEA, float_model
 from swelltree.hydro.linear.hydro import wave_loads
 from swelltree.hydro.linear.wave_sums import wave_sums
-from swelltree.studies.seas import realised
+from swelltree.studies.options import realised
 
 
 def test_sums_are_the_loads_of_the_grid_within_the_ramp_and_behind_it():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from swelltree.integrate.programming.quadratic import largest, solve_quadratic, with_active_rows
+from swelltree.integrate.programming import largest, solve_quadratic, with_active_rows
 
 
 def problem(seed=0):

@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.integrate import chunks
-from swelltree.integrate.chunks import gathered, run_chunks
+from swelltree.integrate import stepper
+from swelltree.integrate.problem import Code
 from swelltree.integrate.runge_kutta.smooth import Options, Problem, compiled, start
-from swelltree.integrate.solution import Code
-from swelltree.integrate.stepper import run_key
+from swelltree.integrate.stepper import gathered, run_chunks, run_key
 from swelltree.jit import jax, jnp
 
 TIMES = np.linspace(0.0, 10.0, 41)
@@ -34,7 +33,7 @@ SWING = Problem(swing)
 FIRST = start(0.0, (1.0, 0.0))
 
 
-def stepper(method="tsit5", problem=SWING):
+def advancing(method="tsit5", problem=SWING):
     advance = compiled(problem, method, lambda args, t, y: {"time": t, "angle": y[0]})
     return lambda carry, times: advance(1.7, Options(step=0.013), carry, times)
 
@@ -48,8 +47,8 @@ def equal(a, b):
 
 @pytest.mark.parametrize("method", ["tsit5", "rk4"])
 def test_chunks_and_padding_do_not_change_the_run(method):
-    complete = run_chunks(stepper(method), FIRST, TIMES, chunk=41)
-    cut = run_chunks(stepper(method), FIRST, TIMES, chunk=16)
+    complete = run_chunks(advancing(method), FIRST, TIMES, chunk=41)
+    cut = run_chunks(advancing(method), FIRST, TIMES, chunk=16)
     assert complete.code is Code.SUCCESS
     assert len(cut.parts) == 3
     assert equal(complete.outputs, cut.outputs)
@@ -60,7 +59,7 @@ def test_chunks_and_padding_do_not_change_the_run(method):
 @pytest.mark.parametrize("method", ["tsit5", "rk4"])
 @pytest.mark.parametrize("done", [1, 2, 3])
 def test_a_resumed_run_equals_the_uninterrupted_one_bit_for_bit(tmp_path, method, done):
-    advance = stepper(method)
+    advance = advancing(method)
     straight = run_chunks(advance, FIRST, TIMES, chunk=16, key="a")
     calls = []
 
@@ -85,18 +84,18 @@ def test_a_resumed_run_equals_the_uninterrupted_one_bit_for_bit(tmp_path, method
 
 
 def test_outputs_may_stay_on_disk(tmp_path):
-    stored = run_chunks(stepper(), FIRST, TIMES, chunk=16)
-    run = run_chunks(stepper(), FIRST, TIMES, chunk=16, checkpoint=tmp_path, keep=False)
+    stored = run_chunks(advancing(), FIRST, TIMES, chunk=16)
+    run = run_chunks(advancing(), FIRST, TIMES, chunk=16, checkpoint=tmp_path, keep=False)
     assert all(isinstance(part, Path) for part in run.parts)
     assert equal(run.outputs, stored.outputs)
 
 
 def test_a_long_run_writes_its_outputs_as_it_goes(monkeypatch, tmp_path):
-    stored = run_chunks(stepper(), FIRST, TIMES, chunk=16)
+    stored = run_chunks(advancing(), FIRST, TIMES, chunk=16)
     assert not any(isinstance(part, Path) for part in stored.parts)
-    monkeypatch.setattr(chunks, "LARGE", 100)
+    monkeypatch.setattr(stepper, "LARGE", 100)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    long = run_chunks(stepper(), FIRST, TIMES, chunk=16)
+    long = run_chunks(advancing(), FIRST, TIMES, chunk=16)
     assert all(isinstance(part, Path) for part in long.parts)
     assert equal(long.outputs, stored.outputs)
     (folder,) = tmp_path.iterdir()
@@ -107,22 +106,22 @@ def test_a_long_run_writes_its_outputs_as_it_goes(monkeypatch, tmp_path):
 
 
 def test_a_full_disk_for_temporary_files_does_not_end_a_run(monkeypatch, tmp_path):
-    stored = run_chunks(stepper(), FIRST, TIMES, chunk=16)
-    monkeypatch.setattr(chunks, "LARGE", 100)
+    stored = run_chunks(advancing(), FIRST, TIMES, chunk=16)
+    monkeypatch.setattr(stepper, "LARGE", 100)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    write = chunks.files.write
+    write = stepper.files.write
 
     def full(file, key, number, *rest):
         if number:
             raise SwelltreeError("no space left")
         write(file, key, number, *rest)
 
-    monkeypatch.setattr(chunks.files, "write", full)
-    run = run_chunks(stepper(), FIRST, TIMES, chunk=16)
+    monkeypatch.setattr(stepper.files, "write", full)
+    run = run_chunks(advancing(), FIRST, TIMES, chunk=16)
     assert [isinstance(part, Path) for part in run.parts] == [True, False, False]
     assert equal(run.outputs, stored.outputs)
     with pytest.raises(SwelltreeError, match="no space left"):
-        run_chunks(stepper(), FIRST, TIMES, chunk=16, checkpoint=tmp_path / "own")
+        run_chunks(advancing(), FIRST, TIMES, chunk=16, checkpoint=tmp_path / "own")
 
 
 def test_rows_of_chunks_are_gathered_in_order():
@@ -135,11 +134,11 @@ def test_rows_of_chunks_are_gathered_in_order():
 
 
 def saved_run(folder):
-    return run_chunks(stepper(), FIRST, TIMES, chunk=16, checkpoint=folder, key="a")
+    return run_chunks(advancing(), FIRST, TIMES, chunk=16, checkpoint=folder, key="a")
 
 
 def resume(folder, key="a", times=TIMES, first=FIRST, advance=None):
-    advance = advance or stepper()
+    advance = advance or advancing()
     return run_chunks(advance, first, times, chunk=16, checkpoint=folder, resume=True, key=key)
 
 
@@ -185,7 +184,7 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path):
         resume(tmp_path)
     larger = start(0.0, (np.ones(2), np.zeros(2)))
     saved = tmp_path / "larger"
-    run_chunks(stepper(), larger, TIMES, chunk=16, checkpoint=saved, key="a")
+    run_chunks(advancing(), larger, TIMES, chunk=16, checkpoint=saved, key="a")
     with pytest.raises(SwelltreeError, match="carry does not fit this model"):
         resume(saved)
 
@@ -291,7 +290,7 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
 
 
 def test_a_failed_run_returns_the_part_before_the_failure(tmp_path):
-    advance = stepper(problem=Problem(blow_up))
+    advance = advancing(problem=Problem(blow_up))
     times = np.linspace(0.0, 2.0, 41)
     run = run_chunks(advance, FIRST, times, chunk=8, checkpoint=tmp_path, key="x")
     assert run.code in (Code.STEP_TOO_SMALL, Code.NOT_FINITE)
@@ -307,7 +306,7 @@ def test_a_failed_run_returns_the_part_before_the_failure(tmp_path):
 
 @pytest.mark.slow
 def test_a_long_run_leaves_nothing_on_the_device():
-    advance = stepper()
+    advance = advancing()
     counts = []
 
     def watched(carry, times):
@@ -321,9 +320,9 @@ def test_a_long_run_leaves_nothing_on_the_device():
 
 
 def test_the_progress_bar_tells_simulated_time(capsys):
-    run_chunks(stepper(), FIRST, TIMES, chunk=16, progress=True, title="swing")
+    run_chunks(advancing(), FIRST, TIMES, chunk=16, progress=True, title="swing")
     assert "of 10.0 s" in capsys.readouterr().err
-    run_chunks(stepper(), FIRST, TIMES, chunk=16)
+    run_chunks(advancing(), FIRST, TIMES, chunk=16)
     assert capsys.readouterr().err == ""
 
 

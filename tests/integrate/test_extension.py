@@ -3,11 +3,20 @@
 import numpy as np
 import pytest
 
-from swelltree.integrate.chunks import run_chunks
-from swelltree.integrate.problem import Options, Problem, padded_corners, start
+from swelltree.integrate.problem import (
+    EARLY,
+    HALF,
+    Extension,
+    Options,
+    Problem,
+    cubic,
+    inner_terms,
+    padded_corners,
+    start,
+)
 from swelltree.integrate.runge_kutta.explicit import TABLEAUS
-from swelltree.integrate.runge_kutta.extension import EARLY, HALF, Extension, cubic, inner_terms
 from swelltree.integrate.runge_kutta.smooth import compiled, integrate
+from swelltree.integrate.stepper import run_chunks
 from swelltree.jit import jax, jnp
 
 METHODS = ("tsit5", "dopri5", "rk4")

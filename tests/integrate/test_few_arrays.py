@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from swelltree.integrate.problem import LinearBlock, Problem, start
-from swelltree.integrate.runge_kutta.batched import rk4_step
 from swelltree.integrate.runge_kutta.explicit import TABLEAUS, explicit
+from swelltree.integrate.runge_kutta.smooth import rk4_step
 from swelltree.spatial.linear_steps import Ports, exact_stages, stage_ports
 
 A = np.array([[-0.7, 2.0, 0.0], [-2.0, -0.7, 0.0], [0.0, 0.0, -9.0]])

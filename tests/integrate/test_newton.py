@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from swelltree.integrate.newton import attach_gradient, newton, newton_traced
-from swelltree.integrate.solution import Code
+from swelltree.integrate.problem import Code
 from swelltree.jit import jax, jnp
 
 

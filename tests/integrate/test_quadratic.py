@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
-from swelltree.integrate.programming.quadratic import smallest_excess, solve_quadratic
-from swelltree.integrate.programming.sequential import Point, Program, minimise
+from swelltree.integrate.programming import (
+    Point,
+    Program,
+    minimise,
+    smallest_excess,
+    solve_quadratic,
+)
 
 INF = np.inf
 

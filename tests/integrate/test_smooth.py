@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from swelltree.describe.errors import SwelltreeError
+from swelltree.integrate.problem import Code, describe
 from swelltree.integrate.runge_kutta import smooth
 from swelltree.integrate.runge_kutta.smooth import Options, Problem, compiled, integrate, start
-from swelltree.integrate.solution import Code, describe
 from swelltree.jit import jax, jnp
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from swelltree.integrate.problem import LinearBlock
+from swelltree.integrate.runge_kutta.attempt import GAMMA, newton_matrix
 from swelltree.integrate.runge_kutta.explicit import KVAERNO5
 from swelltree.integrate.runge_kutta.smooth import Options, Problem, compiled, integrate, start
-from swelltree.integrate.runge_kutta.stiff import GAMMA, newton_matrix
 from swelltree.jit import Program, jax, jnp
 
 

@@ -8,7 +8,7 @@ import pytest
 
 WITHIN = """
 from threadpoolctl import threadpool_info
-from swelltree.integrate.solution import one_thread
+from swelltree.spatial.linalg import one_thread
 
 with one_thread():
     import scipy.linalg, scipy.optimize

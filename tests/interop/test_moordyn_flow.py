@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.model.currents import compile_current
+from swelltree.model.sea import compile_current
 
 MOORING = """\
 --------------------- MoorDyn Input File ---------------------

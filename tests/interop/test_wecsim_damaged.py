@@ -24,7 +24,7 @@ from mutants import bounded, damage_bytes, damage_text, outcome
 from support import refdata
 from swelltree.cli import app
 from swelltree.interop.wecsim.diagram import read_diagram, read_package
-from swelltree.interop.wecsim.matfile import read_mat
+from swelltree.interop.wecsim.hydro_data import read_mat
 
 ROOT = "simulink/systems/system_root.xml"
 OTHER = ROOT.replace("root", "toor")

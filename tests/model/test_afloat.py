@@ -5,7 +5,7 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, vessel
-from swelltree.model.checks.afloat import mass_against_displacement
+from swelltree.model.checks import mass_against_displacement
 
 WATER = sw.Water(rho=1000.0)
 INERTIA = (1e6, 8e6, 8e6)

@@ -4,7 +4,7 @@ import json
 import pickle
 
 import swelltree as sw
-from swelltree.model.values.described import Described
+from swelltree.model.model import Described
 
 
 def model(side, signal=0.0):

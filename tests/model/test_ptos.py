@@ -9,8 +9,8 @@ import pytest
 import swelltree as sw
 from direct_numbers import check_direct_numbers
 from swelltree.jit import jax, jnp
+from swelltree.model.capabilities import AT_REST, internal_at_rest
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import AT_REST, internal_at_rest
 from swelltree.multibody.formulations import formulation
 from swelltree.pto.actuators.actuators import Stops, stop_forces
 from swelltree.pto.actuators.forces import stroke_forces

@@ -8,7 +8,7 @@ import pytest
 import swelltree as sw
 from swelltree.describe.errors import SwelltreeError
 from swelltree.jit import jax
-from swelltree.model.internal_state import InternalState
+from swelltree.model.capabilities import InternalState
 from swelltree.mooring.cable.cable_winch import IDLE, LENGTH
 from swelltree.multibody.formulations import formulation
 from swelltree.multibody.formulations.base import Phase, State

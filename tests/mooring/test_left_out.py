@@ -140,7 +140,7 @@ def test_studies_begin_from_the_described_state_by_its_name():
 
 def test_table_of_a_current_turns_from_direction_to_direction():
     table = sw.CurrentTable(depth=(0.0, 20.0, 50.0), speed=(1.0, 0.6, 0.2), beta=(3.0, -3.0, -2.0))
-    from swelltree.model.currents import compile_current
+    from swelltree.model.sea import compile_current
 
     z = np.array([5.0, 0.0, -5.0, -10.0, -35.0, -80.0])
     points = np.stack([0 * z, 0 * z, z], -1)

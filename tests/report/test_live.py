@@ -21,9 +21,8 @@ import pytest
 import swelltree as sw
 from made_buoy import buoy_model
 from support import ROOT
-from swelltree.report.live.frames import Frames
 from swelltree.report.live.page import live_page
-from swelltree.report.live.running import Running
+from swelltree.report.live.running import Frames, Running
 from swelltree.report.live.server import Allowance, Server
 from swelltree.report.live.sliders import (
     all_names,
@@ -643,8 +642,8 @@ def test_the_page_shows_the_run_and_its_sliders_move_it(page, view):
     for height in ("3", "1"):
         page.locator("[data-slider='sea.spectrum.Hs']").fill(height)
         waits(page, f"{LAST}.values['sea.spectrum.Hs'] === {height}")
-    assert " J" in page.locator("#books").inner_text().replace("kJ", " J")
-    assert "work of pto" in page.locator("#books").inner_text()
+    assert " J" in page.locator("#energy").inner_text().replace("kJ", " J")
+    assert "work of pto" in page.locator("#energy").inner_text()
     for label, name in (("Add a parameter", "water.rho"), ("Add a channel", "elevation")):
         field = page.get_by_label(label)
         field.fill(name)
@@ -721,3 +720,55 @@ def test_a_lost_connection_ends_nothing_and_comes_back(page, view):
     waits(page, f"swelltree.live.received > {received + 3}")
     assert view.time > before
     assert page.locator("#status").inner_text() == "running"
+
+
+def test_a_saved_recording_replays_without_a_server(page, browser, view, tmp_path):
+    page.locator(f"[data-slider='{DAMPING}']").fill("300000")
+    waits(page, f"{LAST}.values['{DAMPING}'] === 300000")
+    reached = view.time
+    waits(page, f"{LAST}.t > {reached + 1.0}")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Save recording").click()
+    path = tmp_path / download.value.suggested_filename
+    download.value.save_as(path)
+    replay = browser.new_page(viewport=page.viewport_size)
+    wrong, requested = [], []
+    replay.on("pageerror", lambda error: wrong.append(str(error)))
+    replay.on("console", lambda note: wrong.append(note.text) if note.type == "error" else None)
+    replay.on("request", lambda request: requested.append(request.url))
+    replay.goto(f"file://{path}")
+    waits(replay, "!!window.swelltree?.live && swelltree.frames() > 0")
+    frames = replay.evaluate(
+        f"swelltree.live.frames.map((f) => [f.t, f.bodies[0], f.values['{DAMPING}']])"
+    )
+    assert frames[-1][0] > reached
+    # bodies, slider values and clock are those of the frame at the time of the playback bar
+    for t, x, damping in (frames[3], frames[-1]):
+        replay.evaluate("t => { swelltree.set({ time: t }); swelltree.draw(); }", t)
+        assert replay.evaluate("swelltree.body('bob').position[0]") == pytest.approx(x, abs=1e-6)
+        slider = replay.locator(f"[data-slider='{DAMPING}']")
+        assert float(slider.input_value()) == pytest.approx(damping, abs=1e3)
+        assert slider.is_disabled()
+    assert "work of pto" in replay.locator("#energy").inner_text()
+    replay.evaluate(f"swelltree.set({{ time: {frames[0][0]} }})")
+    replay.get_by_role("button", name="Play").click()
+    waits(replay, f"swelltree.state.time > {frames[0][0] + 0.2}")
+    assert not replay.get_by_role("button", name="Restart").is_visible()
+    assert replay.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+    if folder := os.environ.get("SWELLTREE_SCREENSHOTS"):
+        replay.screenshot(path=f"{folder}/recording-{page.viewport_size['width']}.png")
+    assert wrong == []
+    assert [url for url in requested if not url.startswith(("file:", "blob:", "data:"))] == []
+    replay.close()
+
+
+def test_a_recording_is_saved_from_python_and_for_the_token_only(view, tmp_path):
+    until(lambda: view.time > 0.2)
+    path = view.save(tmp_path / "run.html")
+    assert '"frames":[{' in path.read_text()
+    own = urlsplit(view.url).path
+    answer = response(view, f"{own}recording")
+    assert answer.status == 200
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="recording.html"'
+    assert response(view, "/x/recording").status == 404
+    assert response(view, f"{own}recording", Host="evil.example").status == 403

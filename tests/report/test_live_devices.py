@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.report.live.frames import Frames
-from swelltree.report.live.running import Running
+from swelltree.report.live.running import Frames, Running
 from swelltree.report.live.sliders import all_names, changes_of, chosen_sliders, read_slider
 from validation.mooring.winches import hoist
 

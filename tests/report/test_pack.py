@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from swelltree.report.html import Blocks, read_block, write_block
+from made_result import read_block
+from swelltree.report.html import Blocks, write_block
 
 
 def smooth(rows=4000, columns=5):

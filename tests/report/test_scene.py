@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from made_result import HOSTILE, made_run, made_system, made_water
+from made_result import HOSTILE, made_run, made_system, made_water, read_block
 from swelltree.describe.bodies.hull_panels import hull_panels
-from swelltree.describe.bodies.panels import Panels
+from swelltree.describe.bodies.meshes import Panels
 from swelltree.describe.drawing import (
     MOST_FACES,
     box,
@@ -20,7 +20,7 @@ from swelltree.describe.drawing import (
     unpack_shape,
 )
 from swelltree.report.channels import channels
-from swelltree.report.html import Blocks, read_block
+from swelltree.report.html import Blocks
 from swelltree.report.scene import scene, stride, waves
 
 

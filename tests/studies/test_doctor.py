@@ -7,7 +7,7 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, STIFFNESS, heaving_float, vessel
-from swelltree.studies.time.result import brief_check
+from swelltree.studies.time.simulate import brief_check
 
 WATER = sw.Water(rho=1000.0)
 

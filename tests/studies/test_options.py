@@ -8,8 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import swelltree as sw
-from swelltree.campaigns.file import campaign_schema
-from swelltree.campaigns.file_keys import CampaignTable
+from swelltree.campaigns.file import CampaignTable, campaign_schema
 from swelltree.cli import app
 from swelltree.describe import options
 from swelltree.describe.casefile.case import STUDY_TYPES

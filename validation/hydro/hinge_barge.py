@@ -15,8 +15,8 @@ from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.jit import Array
 from swelltree.model.model import Model
 from swelltree.studies.linear.rao import rao
+from swelltree.studies.options import realised
 from swelltree.studies.periodic.steady_state import steady_state
-from swelltree.studies.seas import realised
 from validation.hydro import hinge_barge_literal as paper
 from validation.run import run
 from validation.signals import harmonic

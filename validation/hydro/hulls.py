@@ -113,7 +113,7 @@ def froude_krylov() -> list[Check]:
     return checks
 
 
-@case("hydro", "hull_capsize", source="law of conservation of energy")
+@case("hydro", "hull_capsize", source="conservation of energy")
 def capsize() -> list[Check]:
     """A barge turns right round; buoyancy stores energy, so the balance is a true one."""
     barge = Body("hull", hull=Box(20.0, 8.0, 6.0, 3.0), com=(0.0, 0.0, 2.5))
@@ -152,7 +152,7 @@ def sphere_decay(folder: Path) -> list[Check]:
 
     level = float(heave(equilibrium(model(0.0))))
     ours = heave(run(model(level - MEAN + 1.0), times=time, rtol=1e-8, atol=1e-9)) - level
-    # without ProteusDS, which stands apart
+    # without ProteusDS, an outlier
     low, high = np.min(codes[1:], axis=0), np.max(codes[1:], axis=0)
     outside = np.maximum(np.maximum(low - ours, ours - high), 0.0)
     return [

@@ -71,7 +71,7 @@ def sphere(folder: Path) -> list[Check]:
             if short + dof == "BHeave":
                 # above, WAMIT's own panels miss the series of Hulme by 2 to 4 %
                 ours, theirs = ours[known[rows] < 2.3], theirs[known[rows] < 2.3]
-                reason = "to 2.2 rad/s; above, WAMIT is 2 to 4 % off bem_hemisphere's series"
+                reason = "to 2.2 rad/s; above, WAMIT differs from bem_hemisphere by 2 to 4 %"
             off = _worst(ours, theirs)
             checks.append(Check(f"{short} in {dof.lower()}", 100 * off, 2.0, "%", reason))
         X = wamit["excitation_force"].sel(influenced_dof=label).values[rows, 0]
@@ -108,7 +108,7 @@ def hemisphere() -> list[Check]:
     return [
         Check("A in heave", 100 * float(np.abs(A / exact.real - 1).max()), 1.0, "%", "panels"),
         Check("B in heave", 100 * off, 2.0, "%", "panels; 3.5 % of omega A at 3 rad/s"),
-        Check("error of B over the estimate", late, 1.0, "", "the estimate is on the safe side"),
+        Check("error of B over the estimate", late, 1.0, "", "the estimate must be conservative"),
     ]
 
 
@@ -286,7 +286,9 @@ def drift() -> list[Check]:
     hull = Cylinder(radius=radius, height=8.0, draft=4.0, panel_size=0.2)
     data = _run(hull, (0, 0, -2), water, omega, drift="fixed")
     exact = np.diagonal(np.real(transfer_functions(omega, radius, water.rho, water.g)[0]))
-    why = "first order in the panels; the source method is 8 and 5 % off with 0.25 and 0.15 m"
+    why = (
+        "first order in the panels; the source method has errors of 8 and 5 % with 0.25 and 0.15 m"
+    )
     rows = zip(omega, exact, strict=True)
     return [
         Check(

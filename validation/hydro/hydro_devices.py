@@ -118,7 +118,7 @@ def rm3_decay(folder: Path) -> list[Check]:
     for the volume in the data and settles 0.14 mm lower, 1.5 % of its range.
     """
     codes = {"WEC-Sim": "rm3_WECSim_decay.txt", "SEA-Stack": "ss_ref_rm3_decay.txt"}
-    reason = "of the range; without coupling the spar would be off by more than half"
+    reason = "of the range; without coupling the error of the spar exceeds half"
     times = np.arange(0.0, 40.001, 0.02)
     checks = []
     for code, file in codes.items():
@@ -184,7 +184,7 @@ def oswec(folder: Path, start: float) -> Model:
     return compile_system(system, hydro=data, fit=TIGHT)
 
 
-SMALL = "WEC-Sim's last ten half swings take {:.2f} s; it used another BEM code"
+SMALL = "WEC-Sim's last ten half periods take {:.2f} s; it used another BEM code"
 
 
 def crossing_period(times: np.ndarray, values: np.ndarray, count: int = 10) -> float:

@@ -93,7 +93,7 @@ def sphere_decay(folder: Path) -> list[Check]:
             float(outside.max()),
             0.03,
             "m",
-            "spread of the codes; without ProteusDS, which stands apart",
+            "spread of the codes; without ProteusDS, an outlier",
         ),
         Check(
             "heave against SEA-Stack",
@@ -172,5 +172,5 @@ def sphere_irregular(folder: Path) -> list[Check]:
     window = (result["time"].values >= 50.0) & (result["time"].values <= 590.0)
     ours = heave(result)[window]
     error = rms_error(ours, np.interp(result["time"].values[window], at, target))
-    reason = "an independent model: 1.2 %; record's ends left out, where its past is unknown"
+    reason = "an independent model: 1.2 %; the ends of the record, with unknown waves, excluded"
     return [Check("heave, rms over 50-590 s", error, 0.03, "", reason)]

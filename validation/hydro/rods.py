@@ -120,7 +120,9 @@ def floating_rod() -> list[Check]:
         energy = kinetic + result.potential_energy.sum("element").values
         if drag:
             rise = float(np.diff(energy).max() / kinetic.max())
-            checks.append(Check(f"{word}: rises of energy", max(rise, 0.0), 1e-6, "K", "rtol 1e-8"))
+            checks.append(
+                Check(f"{word}: increases of energy", max(rise, 0.0), 1e-6, "K", "rtol 1e-8")
+            )
         else:
             change = float(np.ptp(energy) / kinetic.max())
             checks.append(Check(f"{word}: energy", change, 1e-5, "K", "rtol 1e-8"))
@@ -182,5 +184,5 @@ def cantilever_on_a_rod(folder: Path) -> list[Check]:
     x, L, EI, weight = node[:, 0], 10.0, 1e7, 100.0 * file.water.g
     theory = -weight * x**2 * (6 * L**2 - 4 * x * L + x**2) / (24 * EI)
     error = np.abs(node[:, 2] - 10.0 - theory).max()
-    reason = "19 segments; 10 % is asked for"
+    reason = "19 segments; 10 % is required"
     return [Check("sag", float(error / np.abs(theory).max()), 0.01, "", reason)]

@@ -77,13 +77,13 @@ def slamming_at_constant_speed() -> list[Check]:
         drive_force = -run["reaction"].sel(dof="Heave").values[1:, 0]
         checks += [
             Check(
-                f"{name}: slamming force, of itself",
+                f"{name}: slamming force, relative",
                 float(np.abs(force / exact - 1.0).max()),
                 1e-3,
                 reason="cubics through 201 rows",
             ),
             Check(
-                f"{name}: force of the drive, of itself",
+                f"{name}: force of the drive, relative",
                 float(np.abs(drive_force / force - 1.0).max()),
                 1e-9,
                 reason="rounding",
@@ -125,9 +125,9 @@ def momentum_of_entry() -> list[Check]:
         residual = float(np.abs(run["energy_residual"].values[-1]))
         limits = (1e-5, 1e-4, 1e-5) if not way else (1e-9, 2e-3, 1e-9)
         rows = (
-            ("velocity after entry, of itself", v / after - 1.0, "momentum is accounted for"),
-            ("energy of the spray, of itself", spray / lost - 1.0, "half of each step's"),
-            ("energy budget, of that at first", residual / (0.5 * m * SPEED**2), ""),
+            ("velocity after entry, relative", v / after - 1.0, "momentum is accounted for"),
+            ("energy of the spray, relative", spray / lost - 1.0, "half of each step's"),
+            ("energy balance, relative to the initial energy", residual / (0.5 * m * SPEED**2), ""),
         )
         for (what, ours, reason), limit in zip(rows, limits, strict=True):
             if "spray" in what and name == "step 0.5 s":

@@ -26,8 +26,8 @@ from swelltree.describe import (
     Weld,
 )
 from swelltree.describe.errors import SwelltreeWarning
+from swelltree.model.capabilities import AT_REST
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import AT_REST
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Motion, Pose, joint_frames
 from swelltree.studies.linear.rao import rao
@@ -40,7 +40,7 @@ from swelltree.waves.sea import RealisedSea, realise
 from validation.table import Check, case
 
 if TYPE_CHECKING:
-    from swelltree.describe.environment.currents import Current
+    from swelltree.describe.environment.water import Current
 
 
 RHO, G = 1000.0, 9.81

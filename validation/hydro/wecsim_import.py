@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.compiler.case import compile_case
+from swelltree.compiler.compile import compile_case
 from swelltree.describe import load
 from swelltree.hydro.data.write import write_hydro
 from swelltree.hydro.readers.read import read_hydro

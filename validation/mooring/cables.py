@@ -241,7 +241,7 @@ def hoist(stages: list[Stage], rope: LineType, load: float, length: float, segme
     )
 
 
-@case("cables", "cable_lowering", source="budgets of mass, momentum and energy")
+@case("cables", "cable_lowering", source="balances of mass, momentum and energy")
 def cable_lowering() -> list[Check]:
     """20 t lowered by 100 m and lifted back on ten more elements of 10 m."""
     down = Stage("pay_out", "winch", start=1.0, length=100.0, speed=4.0, ramp=5.0)

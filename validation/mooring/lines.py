@@ -164,7 +164,7 @@ def moorpy_catenaries(folder: Path) -> list[Check]:
         force = [*ours.force_A[0, [0, 2]], *ours.force_B[0, [0, 2]]]
         error = np.abs(np.subtract(force, requested)).max() / abs(row["fBV_N"])
         name = f"case {row['case']:g}"
-        why = "to which the origin solves"
+        why = "tolerance of the reference solution"
         checks.append(Check(f"{name}: forces", float(error), 1e-4, "", why))
         checks.append(Check(f"{name}: on the bed", lying - row["LBot_m"], 1e-3, "m", why))
     return checks

@@ -208,7 +208,7 @@ def cold_start() -> list[Check]:
             heave[h] = 2.0 * np.mean(late.position.values * turn)
             failed += int(run.attrs["steps_rescued"])
         first, second = (abs(heave[a] - heave[b]) for a, b in ((0.1, 0.05), (0.05, 0.025)))
-        why = "touchdown and slack disturb what is left at the smallest step"
+        why = "touchdown and slack dominate the error at the smallest step"
         checks += [
             Check(f"failed steps, {axial}", float(failed), 0.5, "", "none allowed"),
             Check(f"change 0.1 to 0.05 s, {axial}", first / abs(heave[0.025]), 5e-3, "", "h^2"),
@@ -269,7 +269,7 @@ def two_forms() -> list[Check]:
             for name in ("lagrange", "path_matrix")
         )
         gaps[start] = float(abs(one.position - other.position).max())
-    from_rest = "each form stops on its own way to rest where it moves by less than 1e-7 m"
+    from_rest = "each form stops when it moves by less than 1e-7 m"
     return [
         Check("difference of position", gaps["cold"], 1e-8, "m", "same equations, same start"),
         Check("the same from rest", gaps["equilibrium"], 1e-6, "m", from_rest),

@@ -1,4 +1,4 @@
-"""Winches and operations: budgets of mass, momentum and energy, closed forms, landing."""
+"""Winches and operations: balances of mass, momentum and energy, closed forms, landing."""
 
 from __future__ import annotations
 
@@ -149,14 +149,14 @@ def _lowered(length: float, speed: float, axial: str) -> list[Check]:
             jumps(run, "anchor_tension"),
             3e-4,
             "",
-            "continuous but for the step",
+            "continuous except for the step",
         ),
         Check(
             name + "energy residual, of the work",
             float(np.abs(left - left[0]).max()) / work,
             1e-4,
             "",
-            "rope at the tip counts as at rest",
+            "rope at the tip is assumed at rest",
         ),
         Check(
             name + "the same with splits and merges accounted for",
@@ -275,7 +275,7 @@ def heave_compensation() -> list[Check]:
         expected = abs(1.0 - gain / (1.0 + 1j * OMEGA * lag))
         checks.append(
             Check(
-                f"left of the motion, gain {gain:g}, lag {lag:g} s",
+                f"remaining motion, gain {gain:g}, lag {lag:g} s",
                 left,
                 5e-3,
                 "m",

@@ -69,6 +69,6 @@ def two_bearings() -> list[Check]:
             place = result["position"].values[:, 0, :3]
             angle = np.arctan2(place @ across, place @ hangs)
             off = float(np.abs(angle - pendulum(result["time"].values)).max())
-            reason = "rtol 1e-10 over some nine swings"
+            reason = "rtol 1e-10 over about nine periods"
             checks.append(Check(f"hinge and {second}, {how}: angle", off, 1e-7, "rad", reason))
     return checks

@@ -217,7 +217,7 @@ def checked(result: xr.Dataset, name: str) -> list[Check]:
     ]
 
 
-@case("combinations", "pairs", source="energy budget of every pair of features")
+@case("combinations", "pairs", source="energy balance of every pair of features")
 def pairs() -> list[Check]:
     """Every pair of features runs."""
     return [check for pair in PAIRS for check in checked(run(set(pair)), " + ".join(pair))]

@@ -29,7 +29,7 @@ def momenta(system: System, result: xr.Dataset) -> tuple[np.ndarray, np.ndarray]
     return linear, np.cross(places(result), linear) + spin
 
 
-@case("joints", "floating_tree", source="laws of conservation")
+@case("joints", "floating_tree", source="conservation laws")
 def conservation(formulations: tuple[str, ...] = ("path_matrix", "lagrange")) -> list[Check]:
     """Six bodies adrift for 20 s: hinge, slider, universal, ball, skew hinge, free root."""
     system = floating_tree()

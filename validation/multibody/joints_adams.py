@@ -109,7 +109,7 @@ def relative_check(
     """Largest difference, allowed one part in a hundred of the largest component."""
     largest = float(np.abs(target).max())
     if largest < ZERO:
-        return Check(name, _worst(ours, target), ZERO, unit, "zero but for rounding")
+        return Check(name, _worst(ours, target), ZERO, unit, "zero except for rounding")
     return Check(name, _worst(ours, target), REACTION * largest, unit, reason)
 
 
@@ -189,7 +189,7 @@ def formulation_checks(name: str, others: tuple[str, ...] = ALL[1:]) -> list[Che
     largest = float(np.abs(reactions[0]).max())
     differ = max(_worst(reaction, reactions[0]) for reaction in reactions[1:])
     return [
-        Check(f"{name}: position", apart, 1e-7, "m", "asked of regular systems; rtol 1e-10"),
+        Check(f"{name}: position", apart, 1e-7, "m", "required for regular systems; rtol 1e-10"),
         Check(f"{name}: reaction", differ / largest, 1e-6, "", "of the largest; rtol 1e-10"),
     ]
 

@@ -13,8 +13,8 @@ from validation.run import places, run
 from validation.table import Check, case
 
 CLOSED = "projected after every step, to rounding"
-BUDGET = "of the largest term of the budget; rtol 1e-10"
-APART = "asked of regular systems; rtol 1e-12"
+BUDGET = "of the largest term of the energy balance; rtol 1e-10"
+APART = "required for regular systems; rtol 1e-12"
 
 
 def loop_checks(describe: Callable[[], System], formulations: tuple[str, ...]) -> list[Check]:
@@ -33,13 +33,13 @@ def loop_checks(describe: Callable[[], System], formulations: tuple[str, ...]) -
     return checks
 
 
-@case("joints", "four_bar", source="closure and energy budget, 60 s")
+@case("joints", "four_bar", source="closure and energy balance, 60 s")
 def planar_loop(formulations: tuple[str, ...] = ("path_matrix", "lagrange")) -> list[Check]:
     """Planar four-bar linkage; three of its loop equations are redundant."""
     return loop_checks(four_bar, formulations)
 
 
-@case("joints", "spatial_loop", source="closure and energy budget, 60 s")
+@case("joints", "spatial_loop", source="closure and energy balance, 60 s")
 def loop_in_space(formulations: tuple[str, ...] = ("path_matrix", "lagrange")) -> list[Check]:
     """R-S-U-R loop on a floating base."""
     return loop_checks(spatial_loop, formulations)

@@ -34,7 +34,7 @@ def floating_tree() -> System:
     """Six bodies adrift without gravity: hinge, slider, universal, ball and skew hinge.
 
     Branched, with centres of mass beside the joints, tumbling and moving at every joint, so that
-    nothing but the laws of conservation keeps its energy and momentum.
+    nothing but the conservation laws keeps its energy and momentum.
     """
     hub = Body("hub", 6.0, (1.5, 2.0, 2.4, 0.1, -0.2, 0.15))
     arm, sled = _link("arm", 1.5, 0.0, 0.3), _link("sled", -1.4, 0.3)

@@ -20,8 +20,7 @@ from swelltree.multibody.formulations import formulation
 from swelltree.multibody.formulations.base import Kinematics, State
 from swelltree.multibody.formulations.partial_velocity import body_axes, body_mass, coriolis
 from swelltree.multibody.inertia import dense_inertia
-from swelltree.multibody.kinematics import forward
-from swelltree.multibody.tree import moved_positions, position_rates
+from swelltree.multibody.kinematics import forward, moved_positions, position_rates
 from validation.multibody.systems import floating_tree, two_link
 from validation.run import ALL
 from validation.table import Check, case

@@ -91,7 +91,7 @@ def export_frequency_response(orders: tuple[float, ...] = (0.03, 0.003)) -> list
         gap = (full(1j * wide) - small(1j * wide)) * out[:, None, None] * into[None, :, None]
         worst = np.linalg.norm(np.moveaxis(gap, 2, 0), 2, axis=(1, 2)).max()
         text = f"{small.nstates} of {full.nstates} states"
-        checks.append(Check(text, float(worst), error, "", "the error asked for, other grid"))
+        checks.append(Check(text, float(worst), error, "", "the requested error, another grid"))
     return checks
 
 
@@ -116,7 +116,7 @@ def export_step_response() -> list[Check]:
         angle = there["joint_coordinate"].sel(coordinate=name).values
         pairs.append((ours[:, k], angle - angle[0]))
     worst = max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in pairs)
-    reason = "angles of 0.17 mrad: half the push, half the difference"
+    reason = "angles of 0.17 mrad: half the force gives half the difference"
     return [Check("heave and angles over 6 s", worst, 3e-4, "", reason)]
 
 
@@ -139,7 +139,7 @@ def observer_in_irregular_sea(duration: float = 60.0) -> list[Check]:
     force = there["excitation_force"].sel(body=list(model.layout.bodies)).values
     true, late = observer.excitations_from(force), times > 10.0
     error = np.sqrt(((estimated - true)[late] ** 2).mean(0) / (true[late] ** 2).mean(0))
-    reason = "noise of 1 % of every signal, no look ahead"
+    reason = "noise of 1 % of every signal, no look-ahead"
     return [
         Check(f"rms error, moment on the {name}", float(e), 0.1, "", reason)
         for name, e in zip(("pivot", "hinge"), error, strict=True)

@@ -16,9 +16,9 @@ from swelltree.describe import (
 )
 from swelltree.describe.options import GradientOptions, complete
 from swelltree.gallery.rm3 import rm3
+from swelltree.studies.design.chain import Design
 from swelltree.studies.design.gradient import gradient, value_of
 from swelltree.studies.design.objectives import mean_of
-from swelltree.studies.design.parameters import Design
 from validation.table import Check, case
 
 MASS, STIFFNESS, DAMPING, FORCE, OMEGA = 3.0, 40.0, 3.0, 5.0, 4.0

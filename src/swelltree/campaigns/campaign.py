@@ -9,26 +9,28 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from swelltree.campaigns.beginning import (
+from swelltree.campaigns.cases import (
+    CaseTable,
+    case_id,
+    case_table,
     check_dims,
     check_numbers,
+    check_table,
     check_vary,
     check_version,
     code,
     created_folder,
     report_each_once,
+    sea_states,
 )
-from swelltree.campaigns.cases import CaseTable, case_id, case_table, check_table, sea_states
-from swelltree.campaigns.drive import Driver, Lanes, worth_retrying
+from swelltree.campaigns.drive import Driver, Lanes, Progress, worth_retrying
 from swelltree.campaigns.opened import open_campaign
-from swelltree.campaigns.pool import Job, cases_per_block, open_pool
-from swelltree.campaigns.progress import Progress
-from swelltree.campaigns.security import scheduler_security
+from swelltree.campaigns.pool import Job, cases_per_block, open_pool, scheduler_security
 from swelltree.campaigns.store import DriverLock, Store, campaign_key
 from swelltree.campaigns.vary import Vary
 from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
-from swelltree.describe.files.paths import user_path
+from swelltree.describe.files.atomic import user_path
 from swelltree.describe.options import (
     DEVICES,
     PRECISIONS,
@@ -164,16 +166,16 @@ class Campaign:
 
         Args:
             folder: of the store.
-            resume: go on with a store that is there.
-            retry_failed: go on with it, and run cases that failed again, each three times at most:
-                after a repair of what they met, a fuller memory or a new version.
+            resume: continue an existing store.
+            retry_failed: continue it, and repeat failed cases, each three times at most: after
+                their cause was fixed.
             workers: processes on this machine; one per core by default, 0 for this process.
             scheduler: address of a Dask scheduler, tls://host:port.
             progress: show a progress bar; where stderr is not a terminal, at most a line a minute.
             certificate: file of mode 600 that the scheduler and its workers have, too, made by
                 `swelltree certificate`.
-            insecure: take a scheduler without a certificate (tcp://), which runs the code of
-                anybody who reaches it: for networks of one's own.
+            insecure: accept a scheduler without a certificate (tcp://), which runs the code of
+                anybody who can connect to it: for private networks.
         """
         check_numbers(self.name, seconds={}, counts={"workers": (workers, 0)})
         store, table = Store(user_path(folder, "store")), self.table

@@ -1,4 +1,6 @@
-r"""What the sea states of a campaign are, in the words of IEC TS 62600-100.
+r"""Before a campaign begins: its folder, its version, input checks and warnings.
+
+What the sea states of a campaign are, in the words of IEC TS 62600-100.
 
 .. math:: H_{m0} = 4\sqrt{m_0}, \qquad T_e = \frac{m_{-1}}{m_0}, \qquad
           J = \rho g \int c_g(\omega) S(\omega)\, d\omega
@@ -12,23 +14,29 @@ import functools
 import hashlib
 import itertools
 import json
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swelltree.campaigns.vary import MOST_CASES, Part, Vary
 from swelltree.describe.environment.seas import Sea
-from swelltree.describe.errors import SwelltreeError, listed
-from swelltree.describe.values import NamedValues
+from swelltree.describe.errors import SwelltreeError, SwelltreeWarning, listed, shown, warn_user
+from swelltree.describe.values import NamedValues, as_number, row_of
+from swelltree.jit import hashed, versions
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.studies.time.operability import changed
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import RealisedSea, realise
 
-# --- The table of a campaign: its cases in order, their columns, and names made of their content
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 INTEGER_COLUMNS = ("seed",)  # columns of whole numbers
 MOST_EXACT = 2**53  # whole numbers below it are exact as floats
@@ -250,3 +258,134 @@ def sea_states(table: CaseTable, sea: Sea | None, water: Any, g: float) -> Named
         name: {"values": values[:, i].tolist(), "attrs": ABOUT[name]}
         for i, name in enumerate(ABOUT)
     }
+
+
+# variables that results have besides those of a run
+OURS = ("state", "message", "case_id", "seconds", "occurrence", "Hm0", "Te", "J", "case")
+
+
+@contextmanager
+def created_folder(folder: Path) -> Iterator[Path]:
+    """Create a folder and its parents; empty ones are removed again at the end."""
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SwelltreeError(
+            f"cannot make the folder '{folder}': {error.strerror}. Choose another."
+        ) from None
+    try:
+        yield folder
+    finally:
+        for path in new:
+            if any(path.iterdir()):
+                break
+            path.rmdir()
+
+
+@contextmanager
+def report_each_once() -> Iterator[set[str]]:
+    """Collect warnings of the block and emit each once at its end; yields the set of messages."""
+    sentences: set[str] = set()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SwelltreeWarning)
+        try:
+            yield sentences
+        finally:
+            reported = {(one.category, str(one.message)): one for one in caught}
+    for one in reported.values():
+        if issubclass(one.category, SwelltreeWarning):
+            sentences.add(str(one.message))
+            warn_user(str(one.message), one.category)
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+
+
+def check_vary(vary: object, name: str) -> None:
+    """A list of what varies.
+
+    Args:
+        vary: as given.
+        name: of the campaign.
+    """
+    rows = None if isinstance(vary, Vary) else row_of(vary)
+    wrong = vary if rows is None else next((x for x in rows if not isinstance(x, Vary)), None)
+    if wrong is not None:
+        specified = shown(wrong) if isinstance(wrong, str) else type(wrong).__name__
+        raise SwelltreeError(
+            f"campaign '{name}': vary is {specified}, not a list of what varies. Give e.g. "
+            "[Values('Hs', [1.0, 2.0]), Seeds(6)]."
+        )
+
+
+def check_numbers(name: str, *, seconds: NamedValues, counts: NamedValues) -> None:
+    """Times in seconds and whole numbers, as given.
+
+    Args:
+        name: of the campaign.
+        seconds: by word; None where not given.
+        counts: by name, each with its min value; None where not given.
+    """
+    for word, value in seconds.items():
+        if value is None:
+            continue
+        try:
+            is_more = as_number(value) > 0
+        except ValueError as error:
+            raise SwelltreeError(f"campaign '{name}': {word} {error}") from None
+        if not is_more:
+            raise SwelltreeError(
+                f"campaign '{name}': {word} {value} s is not positive. Give more than zero."
+            )
+    for word, (value, least) in counts.items():
+        if value is None:
+            continue
+        is_complete = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not is_complete or value < least:
+            raise SwelltreeError(
+                f"campaign '{name}': {word} {value} is not a whole number of at least {least}. "
+                f"Give {least} or more."
+            )
+
+
+def check_dims(table: CaseTable, blank: xr.Dataset) -> None:
+    """No dimension of the cases has the name of something else in the results.
+
+    Args:
+        table: the cases.
+        blank: what is kept of one.
+    """
+    taken = {str(name) for name in (*blank.variables, *blank.dims, *OURS)}
+    clash = [name for name in table.dims if name in taken]
+    if clash:
+        raise SwelltreeError(
+            f"campaign: the dimension {listed(clash)} has the name of a part of the results. Give "
+            "another dim."
+        )
+
+
+@functools.cache
+def code() -> str:
+    """Hash of the package's text and of the versions of what computes."""
+    return hashed(*versions())[:16]
+
+
+@functools.cache
+def own_text() -> str:
+    return hashed(versions()[1])
+
+
+def check_version(folder: Path, about: NamedValues) -> None:
+    """Warn where a store was begun with another version.
+
+    Args:
+        folder: of the store.
+        about: what it keeps.
+    """
+    if about.get("code", code()) != code():
+        version = about["attrs"].get("swelltree_version", "unknown")
+        warn_user(
+            f"'{folder}' was begun with another version (swelltree {version}, or of Python, JAX, "
+            "numpy, scipy or llvmlite): cases that run now may differ from those that are there. "
+            "Name another folder where that matters; the index distinguishes them by `code`."
+        )

@@ -1,23 +1,65 @@
-"""Campaign files: `[campaign]` says what is run, each `[[vary]]` what varies."""
+"""Campaign files: `[campaign]` says what is run, each `[[vary]]` what varies.
+
+The keys of the section [campaign].
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Annotated, ClassVar, Unpack
 
 from swelltree.campaigns.campaign import Campaign
-from swelltree.campaigns.file_keys import CampaignTable
 from swelltree.campaigns.vary import VARY_TYPES, Vary
-from swelltree.describe.casefile.schema import class_schema
+from swelltree.describe.casefile.case import use_adjacent_code
 from swelltree.describe.casefile.studies import SimulateStudy
-from swelltree.describe.casefile.toml import line_of, parse_toml, read_toml_file
-from swelltree.describe.casefile.user_code import use_adjacent_code
-from swelltree.describe.environment.seas import Sea
+from swelltree.describe.casefile.toml import class_schema, line_of, parse_toml, read_toml_file
+from swelltree.describe.environment.seas import Sea, SeaLike, Text
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
-from swelltree.describe.files.paths import user_path
-from swelltree.describe.options import CampaignOptions, options_of
-from swelltree.describe.values import NamedValues
+from swelltree.describe.files.atomic import user_path
+from swelltree.describe.options import CampaignOptions, check_positive, description_with, options_of
+from swelltree.describe.spec import Description
+from swelltree.describe.values import Name, NamedValues, Number, one_of
 from swelltree.jit import Tree
+
+READY = ("barges", "hinge_barge", "oswec", "rm3", "spar", "sphere", "tank")
+
+
+@description_with(CampaignOptions)
+class CampaignTable(Description):
+    """What a campaign runs.
+
+    Args:
+        name: of the campaign.
+        base: case file, from the folder of this file; or give `gallery`.
+        gallery: name of a ready system.
+        study: of the base: its sea, duration and steps are those of the campaign.
+        sea: of the base, in place of the study's.
+        duration: of each run [s]; so the others, in place of the study's.
+    """
+
+    kind: ClassVar[str] = "campaign"
+    options = CampaignOptions
+    name: Name
+    base: Text | None = None
+    gallery: Annotated[str, *one_of(READY, "ready system")] | None = None
+    study: Name | None = None
+    sea: SeaLike | None = None
+    duration: Number | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(self, name: str, **options: Unpack[CampaignOptions]) -> None: ...
+
+    def __post_init__(self) -> None:
+        if (self.base is None) == (self.gallery is None):
+            raise self.fail("give either base, a case file, or gallery, a ready system.")
+        if self.gallery is not None and self.study is not None:
+            raise self.fail(
+                f"study '{self.study}' belongs to a base, and gallery '{self.gallery}' has none. "
+                "Leave it out and give duration."
+            )
+        check_positive(self.options, vars(self), self.fail)
+
 
 SECTIONS = ("campaign", "vary")
 FROM_STUDY = ("duration", "output_step", "formulation", "start", "step")
@@ -92,7 +134,7 @@ def _base(spec: CampaignTable, path: Path) -> tuple[Tree, Sea | None, NamedValue
 
         ready = getattr(gallery, spec.gallery)()
         return ready.model(), ready.sea, {}
-    from swelltree.compiler.case import compile_case
+    from swelltree.compiler.compile import compile_case
     from swelltree.describe import load
 
     assert spec.base is not None

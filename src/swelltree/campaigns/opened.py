@@ -13,7 +13,7 @@ import numpy as np
 
 from swelltree.campaigns.store import PARTS, RESULTS, Store, sum_of
 from swelltree.describe.errors import SwelltreeError, warn_user
-from swelltree.describe.files.paths import user_path
+from swelltree.describe.files.atomic import user_path
 from swelltree.describe.values import NamedValues
 from swelltree.jit import Tree
 

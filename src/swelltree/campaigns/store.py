@@ -27,15 +27,19 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.campaigns.beginning import code
+from swelltree.campaigns.cases import code
 from swelltree.describe.errors import SwelltreeError, listed
-from swelltree.describe.files.atomic import is_full, unwritable, write_atomic
-from swelltree.describe.files.paths import plain_bytes, plain_text
+from swelltree.describe.files.atomic import (
+    is_full,
+    plain_bytes,
+    plain_text,
+    unwritable,
+    write_atomic,
+)
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.radiation import radiation_memory, with_radiation_memory
 from swelltree.jit import Contents, Tree, hashed, leaves_of
-from swelltree.model.model import Model
-from swelltree.model.values.described import Described
+from swelltree.model.model import Described, Model
 
 if TYPE_CHECKING:
     import xarray as xr

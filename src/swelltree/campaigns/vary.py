@@ -11,9 +11,9 @@ import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.errors import shown
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description
 from swelltree.describe.values import (
+    Converted,
     Count,
     Name,
     NamedValues,
@@ -27,7 +27,6 @@ from swelltree.describe.values import (
 MOST_CASES = 10_000_000
 MAX_SEED = 2**53  # whole numbers below it are exact as floats
 METHODS = ("latin_hypercube", "sobol")
-_method = one_of(METHODS, "way of sampling")
 
 
 class Part(NamedTuple):
@@ -257,7 +256,7 @@ class Sample(Vary):
     type: ClassVar[str] = "sample"
     ranges: Columns
     count: Count
-    method: Annotated[str, _method[0], _method[1]] = "latin_hypercube"
+    method: Annotated[str, *one_of(METHODS, "way of sampling")] = "latin_hypercube"
     seed: Count = 0
     dim: Name = "sample"
 

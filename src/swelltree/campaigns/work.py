@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.campaigns.beginning import own_text
+from swelltree.campaigns.cases import own_text
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning, warn_user
 from swelltree.jit import gpu
 from swelltree.studies.batch.batch import BatchPlan, reduced_block

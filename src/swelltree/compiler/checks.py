@@ -14,13 +14,18 @@ from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.describe.forces.signals import Table
 from swelltree.describe.spec import Description
 from swelltree.model.capabilities import WrittenByUser, feels, having
-from swelltree.model.checks.rank import RANK, independent, null_space, rank_of, singular_values
+from swelltree.model.checks import RANK, independent, null_space, rank_of, singular_values
 from swelltree.model.model import Model
 from swelltree.model.signals import compile_signal
 from swelltree.multibody.inertia import dense_inertia, world_inertia
-from swelltree.multibody.kinematics import forward, joint_frames
+from swelltree.multibody.kinematics import (
+    forward,
+    joint_frames,
+    moved_positions,
+    tree_blocks,
+    velocity_matrix,
+)
 from swelltree.multibody.layout import Row
-from swelltree.multibody.tree import moved_positions, tree_blocks, velocity_matrix
 
 if TYPE_CHECKING:
     from swelltree.describe.joints.joint import Joint

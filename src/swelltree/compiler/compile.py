@@ -1,15 +1,24 @@
-"""`compile`: from the described system to the model that solvers run."""
+"""`compile`: from the described system to the model that solvers run.
+
+From a case file to the model that its studies run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.compiler.assembly import Closure, assemble, with_constants
-from swelltree.compiler.breakpoints import start_motion
+from swelltree.compiler.assembly import (
+    Closure,
+    assemble,
+    initial_conditions,
+    joined,
+    requested_attitudes,
+    with_constants,
+)
 from swelltree.compiler.checks import (
     Redundancy,
     check_mass,
@@ -26,8 +35,8 @@ from swelltree.compiler.elements import (
     described_pose,
     reference_pose,
 )
-from swelltree.compiler.initial_conditions import initial_conditions, joined, requested_attitudes
-from swelltree.describe import WORLD, Body, System
+from swelltree.compiler.functions_of_time import start_motion
+from swelltree.describe import WORLD, Body, Case, System
 from swelltree.describe.bodies.body import HOMOGENEOUS
 from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.describe.forces.weak_scatterer import described_bodies, refuse_carried_twice
@@ -37,6 +46,7 @@ from swelltree.describe.mooring.line import Junction, LineEnd, OnJunction
 from swelltree.describe.mooring.seabed import SeabedContact
 from swelltree.describe.values import NamedValues, warn_suspicious_units
 from swelltree.forces.own_effect import check_own_effects
+from swelltree.hydro.data.case import hydro_of_case, hydro_options
 from swelltree.hydro.data.gaps import check_usable
 from swelltree.hydro.data.report import warnings_about
 from swelltree.hydro.drift.data import chosen
@@ -55,19 +65,18 @@ from swelltree.hydro.linear.build import (
     with_fitted_memory,
     with_rotation_centers,
 )
+from swelltree.hydro.linear.data import NEGLIGIBLE
 from swelltree.hydro.linear.data_place import placed
+from swelltree.hydro.linear.excitation import covered_by
 from swelltree.hydro.linear.frame import FollowingFrame
 from swelltree.hydro.morison.build import viscous_notes, with_added_mass
 from swelltree.jit import users_code
-from swelltree.model.checks.afloat import floating_sets, mass_against_displacement
-from swelltree.model.checks.lines_alone import with_a_body
-from swelltree.model.currents import compile_current, compile_wind
+from swelltree.model.capabilities import internal_at_rest, present
+from swelltree.model.checks import floating_sets, mass_against_displacement, with_a_body
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import internal_at_rest, present
-from swelltree.model.model import Model, Start
-from swelltree.model.sea import Sea
+from swelltree.model.model import Described, Model, Start
+from swelltree.model.sea import Sea, compile_current, compile_wind
 from swelltree.model.signals import compile_signal, drives_at
-from swelltree.model.values.described import Described
 from swelltree.model.values.parameters import direct_numbers
 from swelltree.mooring.cable.build import build_cables, with_cable_added_mass
 from swelltree.mooring.cable.expand import with_cables
@@ -81,16 +90,14 @@ from swelltree.multibody.build_layout import (
 )
 from swelltree.multibody.layout import DOFS, Layout
 from swelltree.multibody.rows import Drives
+from swelltree.status import doing
+from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import compile_water
+from swelltree.waves.sea import realise
 
 if TYPE_CHECKING:
     import xarray as xr
 
-
-# Junctions where lines of several theories meet: each becomes a body without turns.
-#
-# Every theory knows how to pull at a body. A junction of one theory alone stays a free point of
-# that theory.
 
 MOVES = ("Surge", "Sway", "Heave")
 
@@ -427,3 +434,48 @@ def _added_mass(added_mass: np.ndarray, layout: Layout, count: int) -> np.ndarra
     A = np.pad(A, (0, 6 * layout.n_bodies - n))
     order = [6 * layout.described.index(name) + k for name in layout.bodies for k in range(6)]
     return 0.5 * (A + A.T)[np.ix_(order, order)]
+
+
+def compile_case(case: Case, *, progress: bool | Callable[[int, int], None] | None = None) -> Model:
+    """Compile the system of a case with the data and the options of its [hydro] section.
+
+    Args:
+        case: from `load` or `loads`.
+        progress: of a BEM run, as in `run_bem`.
+    """
+    check_bands(case)
+    data = hydro_of_case(case, progress=progress)
+    with doing("compiling the model"):
+        return compile(case.system, data, **hydro_options(case))
+
+
+def check_bands(case: Case) -> list[str]:
+    """The seas of the studies against the frequencies of a BEM run that is still to be made.
+
+    An error where a sea would be rejected afterwards; notes on the energy that is left out.
+
+    Args:
+        case: from `load` or `loads`.
+    """
+    if case.hydro is None or case.hydro.source is None:
+        return []
+    low, high = min(case.hydro.frequencies), max(case.hydro.frequencies)
+    notes = []
+    for study in case.studies:
+        run = study.in_time
+        if run is None or run.sea is None:
+            continue
+        waves = realise(run.sea, case.system.water)
+        if not isinstance(waves, Components) or not len(waves):
+            continue
+        try:
+            _, part = covered_by(low, high, waves)
+        except SwelltreeError as error:
+            raise SwelltreeError(f"study '{study.name}': the {error}") from None
+        if part > NEGLIGIBLE:
+            notes.append(
+                f"study '{study.name}': {100 * part:.2g} % of the energy of its sea lies outside "
+                f"the {low:.4g} to {high:.4g} rad/s of [hydro] omega and is left out. Give "
+                f"omega_max = {high:.4g} for the sea, or a wider omega."
+            )
+    return notes

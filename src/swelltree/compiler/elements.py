@@ -16,10 +16,9 @@ from swelltree.describe.forces.signals import resolve
 from swelltree.describe.forces.weak_scatterer import SCATTERER_TYPES
 from swelltree.describe.matrix6 import dense, six
 from swelltree.forces.applied import Applied, AppliedForces, Gravity
-from swelltree.forces.body_contacts import build_body_contacts
-from swelltree.forces.bushings import build_bushings
+from swelltree.forces.between_bodies import build_body_contacts, build_bushings
 from swelltree.forces.own_effect import build_own_effects
-from swelltree.forces.wind.rotors import build_rotors
+from swelltree.forces.wind import build_rotors
 from swelltree.hydro.morison.build import viscous_groups
 from swelltree.hydro.splash_zone.build import build_immersions
 from swelltree.model.effect import Effect

@@ -1,304 +1,154 @@
 """What the user describes: bodies, joints, forces, controllers, sensors, water, seas, case files.
 
-No JAX here, so describing and checking a system is quick.
+No JAX here, so describing and checking a system is quick. `system`: the whole description; `spec`:
+how descriptions are built and compared; `values`: numbers and names as users give them; `options`:
+the options of all studies; `paths`: numbers by their path; `topology`: trees and loops; `drawing`:
+shapes for reports; `errors`: messages.
 """
 
-from swelltree.describe.bodies.body import WORLD, Body, Point
-from swelltree.describe.bodies.denavit_hartenberg import DhRow, dh_chain
-from swelltree.describe.bodies.hulls import (
-    Axisymmetric,
-    Box,
-    Cone,
-    Cylinder,
-    Hemisphere,
-    HorizontalCylinder,
-    Hull,
-    Mesh,
-    MeshFile,
-    Plate,
-    Sphere,
-    Union,
-)
-from swelltree.describe.casefile.case import Case, case_schema, load, loads
-from swelltree.describe.casefile.limits import ChannelLimit
-from swelltree.describe.casefile.studies import (
-    EquilibriumStudy,
-    ModesStudy,
-    OptimalControlStudy,
-    RaoStudy,
-    ResponseStudy,
-    SimulateStudy,
-    SteadyStateStudy,
-    Study,
-)
-from swelltree.describe.casefile.study_operability import OperabilityStudy
-from swelltree.describe.environment.currents import (
-    Current,
-    CurrentGrid,
-    CurrentTable,
-    FlowField,
-    PowerLawCurrent,
-    UniformCurrent,
-    Wind,
-)
-from swelltree.describe.environment.hydro import HydroSpec, OmegaRange, RadiationFit
-from swelltree.describe.environment.seas import (
-    FocusedWave,
-    GriddedSea,
-    IrregularSea,
-    MeasuredWave,
-    RegularWave,
-    Sea,
-    SeaOf,
-    StillWater,
-    StreamFunctionWave,
-)
-from swelltree.describe.environment.spectra import (
-    Bimodal,
-    Bretschneider,
-    Cos2s,
-    DirectionalTable,
-    Jonswap,
-    OchiHubble,
-    PiersonMoskowitz,
-    Spectrum,
-    SpectrumTable,
-    WhiteNoise,
-)
-from swelltree.describe.environment.water import Water
-from swelltree.describe.errors import SwelltreeError, SwelltreeWarning, suggest
-from swelltree.describe.forces.body_contacts import BodyContact
-from swelltree.describe.forces.controllers import (
-    Controller,
-    DistanceSensor,
-    Measure,
-    PointSensor,
-    Sensor,
-    parse_measure,
-)
-from swelltree.describe.forces.elements import (
-    AppliedForce,
-    Bushing,
-    Force,
-    JointForce,
-    SpringDamper,
-)
-from swelltree.describe.forces.immersion import Immersion
-from swelltree.describe.forces.own_effects import OwnEffect
-from swelltree.describe.forces.signals import Harmonic, Polynomial, Signal, Table, resolve
-from swelltree.describe.forces.viscous import (
-    BodyDrag,
-    MorisonMember,
-    QuadraticDrag,
-    Rotor,
-    WindDrag,
-)
-from swelltree.describe.forces.weak_scatterer import WeakScatterer
-from swelltree.describe.joints.couplings import Coupling, OwnCoupling
-from swelltree.describe.joints.kinds import (
-    Ball,
-    CableElement,
-    Cylindrical,
-    Distance,
-    Free,
-    Hinge,
-    Joint,
-    JointLayout,
-    Planar,
-    RevoluteSpherical,
-    Screw,
-    Slider,
-    SubsetJoint,
-    Universal,
-    Weld,
-)
-from swelltree.describe.mooring.line import (
-    Junction,
-    Line,
-    LinearDamping,
-    LinearMooring,
-    OnJunction,
-    OnLine,
-    Section,
-)
-from swelltree.describe.mooring.line_types import (
-    LineType,
-    chain,
-    mooring_polyester,
-    nylon,
-    polyester,
-    polypropylene,
-    wire_rope,
-)
-from swelltree.describe.mooring.operations import Operation, Stage
-from swelltree.describe.mooring.rods import Rod
-from swelltree.describe.mooring.seabed import DepthGrid, Seabed, SeabedContact
-from swelltree.describe.mooring.winches import ConstantTension, HeaveCompensation, Winch
-from swelltree.describe.options import FORMULATIONS, SOLVERS
-from swelltree.describe.pto.base import Pto
-from swelltree.describe.pto.devices import (
-    ConstantPressurePto,
-    DirectDrivePto,
-    HydraulicPto,
-    MechanicalRectifierPto,
-)
-from swelltree.describe.pto.kinds import (
-    CoulombPto,
-    DeclutchingPto,
-    EndStops,
-    LatchingPto,
-    LinearPto,
-    OwnLaw,
-)
-from swelltree.describe.system import System
-from swelltree.describe.topology import Topology, find_topology
-from swelltree.describe.values import DOFS
-
-__all__ = [
-    "DOFS",
-    "FORMULATIONS",
-    "SOLVERS",
-    "WORLD",
-    "AppliedForce",
-    "Axisymmetric",
-    "Ball",
-    "Bimodal",
-    "Body",
-    "BodyContact",
-    "BodyDrag",
-    "Box",
-    "Bretschneider",
-    "Bushing",
-    "CableElement",
-    "Case",
-    "ChannelLimit",
-    "Cone",
-    "ConstantPressurePto",
-    "ConstantTension",
-    "Controller",
-    "Cos2s",
-    "CoulombPto",
-    "Coupling",
-    "Current",
-    "CurrentGrid",
-    "CurrentTable",
-    "Cylinder",
-    "Cylindrical",
-    "DeclutchingPto",
-    "DepthGrid",
-    "DhRow",
-    "DirectDrivePto",
-    "DirectionalTable",
-    "Distance",
-    "DistanceSensor",
-    "EndStops",
-    "EquilibriumStudy",
-    "FlowField",
-    "FocusedWave",
-    "Force",
-    "Free",
-    "GriddedSea",
-    "Harmonic",
-    "HeaveCompensation",
-    "Hemisphere",
-    "Hinge",
-    "HorizontalCylinder",
-    "Hull",
-    "HydraulicPto",
-    "HydroSpec",
-    "Immersion",
-    "IrregularSea",
-    "Joint",
-    "JointForce",
-    "JointLayout",
-    "Jonswap",
-    "Junction",
-    "LatchingPto",
-    "Line",
-    "LineType",
-    "LinearDamping",
-    "LinearMooring",
-    "LinearPto",
-    "Measure",
-    "MeasuredWave",
-    "MechanicalRectifierPto",
-    "Mesh",
-    "MeshFile",
-    "ModesStudy",
-    "MorisonMember",
-    "OchiHubble",
-    "OmegaRange",
-    "OnJunction",
-    "OnLine",
-    "OperabilityStudy",
-    "Operation",
-    "OptimalControlStudy",
-    "OwnCoupling",
-    "OwnEffect",
-    "OwnLaw",
-    "PiersonMoskowitz",
-    "Planar",
-    "Plate",
-    "Point",
-    "PointSensor",
-    "Polynomial",
-    "PowerLawCurrent",
-    "Pto",
-    "QuadraticDrag",
-    "RadiationFit",
-    "RaoStudy",
-    "RegularWave",
-    "ResponseStudy",
-    "RevoluteSpherical",
-    "Rod",
-    "Rotor",
-    "Screw",
-    "Sea",
-    "SeaOf",
-    "Seabed",
-    "SeabedContact",
-    "Section",
-    "Sensor",
-    "Signal",
-    "SimulateStudy",
-    "Slider",
-    "Spectrum",
-    "SpectrumTable",
-    "Sphere",
-    "SpringDamper",
-    "Stage",
-    "SteadyStateStudy",
-    "StillWater",
-    "StreamFunctionWave",
-    "Study",
-    "SubsetJoint",
-    "SwelltreeError",
-    "SwelltreeWarning",
-    "System",
-    "Table",
-    "Topology",
-    "UniformCurrent",
-    "Union",
-    "Universal",
-    "Water",
-    "WeakScatterer",
-    "Weld",
-    "WhiteNoise",
-    "Winch",
-    "Wind",
-    "WindDrag",
-    "case_schema",
-    "chain",
-    "dh_chain",
-    "find_topology",
-    "load",
-    "loads",
-    "mooring_polyester",
-    "nylon",
-    "parse_measure",
-    "polyester",
-    "polypropylene",
-    "resolve",
-    "suggest",
-    "wire_rope",
-]
+from swelltree.describe.bodies.body import WORLD as WORLD
+from swelltree.describe.bodies.body import Body as Body
+from swelltree.describe.bodies.body import Point as Point
+from swelltree.describe.bodies.hulls import Axisymmetric as Axisymmetric
+from swelltree.describe.bodies.hulls import Box as Box
+from swelltree.describe.bodies.hulls import Cone as Cone
+from swelltree.describe.bodies.hulls import Cylinder as Cylinder
+from swelltree.describe.bodies.hulls import Hemisphere as Hemisphere
+from swelltree.describe.bodies.hulls import HorizontalCylinder as HorizontalCylinder
+from swelltree.describe.bodies.hulls import Hull as Hull
+from swelltree.describe.bodies.hulls import Mesh as Mesh
+from swelltree.describe.bodies.hulls import MeshFile as MeshFile
+from swelltree.describe.bodies.hulls import Plate as Plate
+from swelltree.describe.bodies.hulls import Sphere as Sphere
+from swelltree.describe.bodies.hulls import Union as Union
+from swelltree.describe.casefile.case import Case as Case
+from swelltree.describe.casefile.case import case_schema as case_schema
+from swelltree.describe.casefile.case import load as load
+from swelltree.describe.casefile.case import loads as loads
+from swelltree.describe.casefile.studies import ChannelLimit as ChannelLimit
+from swelltree.describe.casefile.studies import EquilibriumStudy as EquilibriumStudy
+from swelltree.describe.casefile.studies import ModesStudy as ModesStudy
+from swelltree.describe.casefile.studies import OperabilityStudy as OperabilityStudy
+from swelltree.describe.casefile.studies import OptimalControlStudy as OptimalControlStudy
+from swelltree.describe.casefile.studies import RaoStudy as RaoStudy
+from swelltree.describe.casefile.studies import ResponseStudy as ResponseStudy
+from swelltree.describe.casefile.studies import SimulateStudy as SimulateStudy
+from swelltree.describe.casefile.studies import SteadyStateStudy as SteadyStateStudy
+from swelltree.describe.casefile.studies import Study as Study
+from swelltree.describe.environment.hydro import HydroSpec as HydroSpec
+from swelltree.describe.environment.hydro import OmegaRange as OmegaRange
+from swelltree.describe.environment.hydro import RadiationFit as RadiationFit
+from swelltree.describe.environment.seas import FocusedWave as FocusedWave
+from swelltree.describe.environment.seas import GriddedSea as GriddedSea
+from swelltree.describe.environment.seas import IrregularSea as IrregularSea
+from swelltree.describe.environment.seas import MeasuredWave as MeasuredWave
+from swelltree.describe.environment.seas import RegularWave as RegularWave
+from swelltree.describe.environment.seas import Sea as Sea
+from swelltree.describe.environment.seas import SeaOf as SeaOf
+from swelltree.describe.environment.seas import StillWater as StillWater
+from swelltree.describe.environment.seas import StreamFunctionWave as StreamFunctionWave
+from swelltree.describe.environment.spectra import Bimodal as Bimodal
+from swelltree.describe.environment.spectra import Bretschneider as Bretschneider
+from swelltree.describe.environment.spectra import Cos2s as Cos2s
+from swelltree.describe.environment.spectra import DirectionalTable as DirectionalTable
+from swelltree.describe.environment.spectra import Jonswap as Jonswap
+from swelltree.describe.environment.spectra import OchiHubble as OchiHubble
+from swelltree.describe.environment.spectra import PiersonMoskowitz as PiersonMoskowitz
+from swelltree.describe.environment.spectra import Spectrum as Spectrum
+from swelltree.describe.environment.spectra import SpectrumTable as SpectrumTable
+from swelltree.describe.environment.spectra import WhiteNoise as WhiteNoise
+from swelltree.describe.environment.water import Current as Current
+from swelltree.describe.environment.water import CurrentGrid as CurrentGrid
+from swelltree.describe.environment.water import CurrentTable as CurrentTable
+from swelltree.describe.environment.water import FlowField as FlowField
+from swelltree.describe.environment.water import PowerLawCurrent as PowerLawCurrent
+from swelltree.describe.environment.water import UniformCurrent as UniformCurrent
+from swelltree.describe.environment.water import Water as Water
+from swelltree.describe.environment.water import Wind as Wind
+from swelltree.describe.errors import SwelltreeError as SwelltreeError
+from swelltree.describe.errors import SwelltreeWarning as SwelltreeWarning
+from swelltree.describe.errors import suggest as suggest
+from swelltree.describe.forces.controllers import Controller as Controller
+from swelltree.describe.forces.controllers import DistanceSensor as DistanceSensor
+from swelltree.describe.forces.controllers import Measure as Measure
+from swelltree.describe.forces.controllers import OwnEffect as OwnEffect
+from swelltree.describe.forces.controllers import PointSensor as PointSensor
+from swelltree.describe.forces.controllers import Sensor as Sensor
+from swelltree.describe.forces.controllers import parse_measure as parse_measure
+from swelltree.describe.forces.elements import AppliedForce as AppliedForce
+from swelltree.describe.forces.elements import BodyContact as BodyContact
+from swelltree.describe.forces.elements import Bushing as Bushing
+from swelltree.describe.forces.elements import Force as Force
+from swelltree.describe.forces.elements import JointForce as JointForce
+from swelltree.describe.forces.elements import SpringDamper as SpringDamper
+from swelltree.describe.forces.immersion import Immersion as Immersion
+from swelltree.describe.forces.signals import Harmonic as Harmonic
+from swelltree.describe.forces.signals import Polynomial as Polynomial
+from swelltree.describe.forces.signals import Signal as Signal
+from swelltree.describe.forces.signals import Table as Table
+from swelltree.describe.forces.signals import resolve as resolve
+from swelltree.describe.forces.viscous import BodyDrag as BodyDrag
+from swelltree.describe.forces.viscous import MorisonMember as MorisonMember
+from swelltree.describe.forces.viscous import QuadraticDrag as QuadraticDrag
+from swelltree.describe.forces.viscous import Rotor as Rotor
+from swelltree.describe.forces.viscous import WindDrag as WindDrag
+from swelltree.describe.forces.weak_scatterer import WeakScatterer as WeakScatterer
+from swelltree.describe.joints.couplings import Coupling as Coupling
+from swelltree.describe.joints.couplings import OwnCoupling as OwnCoupling
+from swelltree.describe.joints.kinds import Ball as Ball
+from swelltree.describe.joints.kinds import CableElement as CableElement
+from swelltree.describe.joints.kinds import Cylindrical as Cylindrical
+from swelltree.describe.joints.kinds import DhRow as DhRow
+from swelltree.describe.joints.kinds import Distance as Distance
+from swelltree.describe.joints.kinds import Free as Free
+from swelltree.describe.joints.kinds import Hinge as Hinge
+from swelltree.describe.joints.kinds import Joint as Joint
+from swelltree.describe.joints.kinds import JointLayout as JointLayout
+from swelltree.describe.joints.kinds import Planar as Planar
+from swelltree.describe.joints.kinds import RevoluteSpherical as RevoluteSpherical
+from swelltree.describe.joints.kinds import Screw as Screw
+from swelltree.describe.joints.kinds import Slider as Slider
+from swelltree.describe.joints.kinds import SubsetJoint as SubsetJoint
+from swelltree.describe.joints.kinds import Universal as Universal
+from swelltree.describe.joints.kinds import Weld as Weld
+from swelltree.describe.joints.kinds import dh_chain as dh_chain
+from swelltree.describe.mooring.line import Junction as Junction
+from swelltree.describe.mooring.line import Line as Line
+from swelltree.describe.mooring.line import LinearDamping as LinearDamping
+from swelltree.describe.mooring.line import LinearMooring as LinearMooring
+from swelltree.describe.mooring.line import OnJunction as OnJunction
+from swelltree.describe.mooring.line import OnLine as OnLine
+from swelltree.describe.mooring.line import Section as Section
+from swelltree.describe.mooring.line_types import LineType as LineType
+from swelltree.describe.mooring.line_types import chain as chain
+from swelltree.describe.mooring.line_types import mooring_polyester as mooring_polyester
+from swelltree.describe.mooring.line_types import nylon as nylon
+from swelltree.describe.mooring.line_types import polyester as polyester
+from swelltree.describe.mooring.line_types import polypropylene as polypropylene
+from swelltree.describe.mooring.line_types import wire_rope as wire_rope
+from swelltree.describe.mooring.operations import ConstantTension as ConstantTension
+from swelltree.describe.mooring.operations import HeaveCompensation as HeaveCompensation
+from swelltree.describe.mooring.operations import Operation as Operation
+from swelltree.describe.mooring.operations import Stage as Stage
+from swelltree.describe.mooring.operations import Winch as Winch
+from swelltree.describe.mooring.rods import Rod as Rod
+from swelltree.describe.mooring.seabed import DepthGrid as DepthGrid
+from swelltree.describe.mooring.seabed import Seabed as Seabed
+from swelltree.describe.mooring.seabed import SeabedContact as SeabedContact
+from swelltree.describe.options import FORMULATIONS as FORMULATIONS
+from swelltree.describe.options import SOLVERS as SOLVERS
+from swelltree.describe.pto import ConstantPressurePto as ConstantPressurePto
+from swelltree.describe.pto import CoulombPto as CoulombPto
+from swelltree.describe.pto import DeclutchingPto as DeclutchingPto
+from swelltree.describe.pto import DirectDrivePto as DirectDrivePto
+from swelltree.describe.pto import EndStops as EndStops
+from swelltree.describe.pto import HydraulicPto as HydraulicPto
+from swelltree.describe.pto import LatchingPto as LatchingPto
+from swelltree.describe.pto import LinearPto as LinearPto
+from swelltree.describe.pto import MechanicalRectifierPto as MechanicalRectifierPto
+from swelltree.describe.pto import OwnLaw as OwnLaw
+from swelltree.describe.pto import Pto as Pto
+from swelltree.describe.system import System as System
+from swelltree.describe.topology import Topology as Topology
+from swelltree.describe.topology import find_topology as find_topology
+from swelltree.describe.values import DOFS as DOFS

@@ -18,20 +18,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.bodies.body import Body, Point
-from swelltree.describe.bodies.frames import turned_onto
 from swelltree.describe.bodies.hull_panels import hull_panels
 from swelltree.describe.bodies.hulls import Hull, MeshFile
-from swelltree.describe.bodies.panels import Panels
+from swelltree.describe.bodies.meshes import Panels
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.forces.elements import SpringDamper
 from swelltree.describe.system import System
-from swelltree.describe.values import NamedValues
+from swelltree.describe.values import NamedValues, turned_onto
 
 if TYPE_CHECKING:
-    from swelltree.describe.bodies.hulls import Hull
     from swelltree.describe.joints.joint import Joint
     from swelltree.describe.mooring.seabed import Seabed
-    from swelltree.describe.pto.base import Pto
+    from swelltree.describe.pto import Pto
 
 
 DRUM, BAR = 0.12, 0.04  # sides of a drum and of a boom, of the longest boom
@@ -234,7 +232,7 @@ def surface(hull: Hull, stamp: tuple[float, ...] = ()) -> Panels:
 
 def coarser(panels: Panels, most: int = MOST_FACES) -> Panels:
     """The surface with at most this many faces, by merging nearby vertices."""
-    from swelltree.describe.bodies.panels import merged
+    from swelltree.describe.bodies.meshes import merged
 
     size = float(np.ptp(panels.vertices, axis=0).max())
     cells = 160

@@ -8,8 +8,7 @@ import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.errors import listed, suggest
-from swelltree.describe.read_as import Converted
-from swelltree.describe.values import DOFS, NamedValues, as_number, as_numbers, row_of
+from swelltree.describe.values import DOFS, Converted, NamedValues, as_number, as_numbers, row_of
 
 Rows = tuple[tuple[float, ...], ...]
 Pairs = tuple[tuple[str, float], ...]  # values by DoF

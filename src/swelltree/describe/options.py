@@ -29,9 +29,17 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.environment.hydro import OMEGA_SCHEMA, OmegaRange, as_omega
 from swelltree.describe.errors import SwelltreeError, shown, suggest
-from swelltree.describe.read_as import Converted, ReadAs
 from swelltree.describe.spec import description
-from swelltree.describe.values import Count, Flag, NamedValues, Number, one_of, row_of
+from swelltree.describe.values import (
+    Converted,
+    Count,
+    Flag,
+    NamedValues,
+    Number,
+    ReadAs,
+    one_of,
+    row_of,
+)
 from swelltree.describe.values import Names as Channels
 
 if TYPE_CHECKING:
@@ -150,27 +158,17 @@ STARTS = ("equilibrium", "described", "cold")
 METHODS = ("auto", "linear", "nonlinear")
 DEVICES, PRECISIONS = ("auto", "cpu", "gpu", "jax"), ("float64", "float32")
 
-_added_mass = one_of(("frequency", "infinite"), "added mass")
-_device = one_of(DEVICES, "device")
-_drag = one_of(DRAG, "linearisation of drag")
-_excitation = one_of(EXCITATIONS, "kind of excitation")
-_formulation = one_of(FORMULATIONS, "formulation")
-_method = one_of(METHODS, "method")
-_precision = one_of(PRECISIONS, "precision")
-_radiation = one_of(RADIATION, "source of radiation")
-_solver = one_of(SOLVERS, "solver")
-_start = one_of(STARTS, "start")
 
-AddedMassName = Annotated[str, _added_mass[0], _added_mass[1]]
-DeviceName = Annotated[str, _device[0], _device[1]]
-DragName = Annotated[str, _drag[0], _drag[1]]
-ExcitationName = Annotated[str, _excitation[0], _excitation[1]]
-FormulationName = Annotated[str, _formulation[0], _formulation[1]]
-MethodName = Annotated[str, _method[0], _method[1]]
-PrecisionName = Annotated[str, _precision[0], _precision[1]]
-RadiationName = Annotated[str, _radiation[0], _radiation[1]]
-SolverName = Annotated[str, _solver[0], _solver[1]]
-StartName = Annotated[str, _start[0], _start[1]]
+AddedMassName = Annotated[str, *one_of(("frequency", "infinite"), "added mass")]
+DeviceName = Annotated[str, *one_of(DEVICES, "device")]
+DragName = Annotated[str, *one_of(DRAG, "linearisation of drag")]
+ExcitationName = Annotated[str, *one_of(EXCITATIONS, "kind of excitation")]
+FormulationName = Annotated[str, *one_of(FORMULATIONS, "formulation")]
+MethodName = Annotated[str, *one_of(METHODS, "method")]
+PrecisionName = Annotated[str, *one_of(PRECISIONS, "precision")]
+RadiationName = Annotated[str, *one_of(RADIATION, "source of radiation")]
+SolverName = Annotated[str, *one_of(SOLVERS, "solver")]
+StartName = Annotated[str, *one_of(STARTS, "start")]
 
 
 # --- What is known of an option besides its type and its help
@@ -204,9 +202,9 @@ class Sampling(TypedDict, total=False):
     duration: Annotated[Number, Option(0.0, "s", positive=True)]
     """of the run [s]."""
     output_step: Annotated[Number | None, Option(None, "s", positive=True)]
-    """time between samples [s], over which steps may pass; if not given a twentieth of the shortest
-    period of the waves and of the bodies, and no more than a two-hundredth of the duration; of many
-    cases, that of the first."""
+    """time between samples [s], which steps need not hit; if not given, a twentieth of the shortest
+    period of waves and bodies, at most 1/200 of the duration; with many cases, that of the
+    first."""
 
 
 class RunOptions(TypedDict, total=False):
@@ -214,15 +212,16 @@ class RunOptions(TypedDict, total=False):
 
     formulation: Annotated["str | Formulation | None", Option(file=FormulationName | None)]
     """name or object: path_matrix (the default), partial_velocity, composite_body, partition,
-    lagrange. The two-step scheme knows lagrange (its default) and path_matrix (its default where
+    lagrange. The two-step scheme supports lagrange (its default) and path_matrix (its default where
     all bodies and joints together have more than 100 unknowns)."""
     start: Annotated["xr.Dataset | State | object", Option(file=StartName | None)]
-    """the result of another run of the same model, to go on where it ended (time goes on too, and
-    with it the waves); another initial phase than the assembled one; or a word: "equilibrium" (at
-    rest in still water, the default of systems with lines) or "described" (bodies as described,
-    lines at rest), with dynamic lines also "cold" (drawn straight between their ends)."""
+    """the result of another run of the same model, to continue from its end (time and waves
+    continue, too); an initial phase other than the assembled one; "equilibrium" (in still water,
+    the default of systems with lines), "described" (bodies as described, lines in equilibrium) or,
+    with dynamic lines, "cold" (lines straight between their ends)."""
     case: Annotated[CaseName, Option(0)]
-    """number or name of the run; with the seed of the sea it gives the random phases."""
+    """number or name of the run; together with the seed of the sea it determines the random
+    phases."""
 
 
 class SolverOptions(RunOptions, total=False):
@@ -256,7 +255,7 @@ class OutputOptions(TypedDict, total=False):
     progress: Annotated[bool | None, Option(file=PYTHON_ONLY)]
     """show a progress bar; by default on a terminal."""
     checkpoint: Annotated["str | Path | None", Option(file=PYTHON_ONLY)]
-    """folder that keeps the run chunk by chunk."""
+    """folder in which the run is saved chunk by chunk."""
     resume: Annotated[bool, Option(False, file=PYTHON_ONLY)]
     """continue from that folder."""
 
@@ -274,11 +273,10 @@ class TracedOptions(Sampling, SolverOptions, total=False):
     times: Annotated["Array | Sequence[float] | None", Option(file=PYTHON_ONLY)]
     """the output times themselves, instead of duration and step [s]."""
     extremes: Annotated[Channels, Option(())]
-    """channels whose largest, smallest and mean values between samples are kept, step by step:
-    ``["line_tension"]`` gives ``line_tension_max``, ``line_tension_min`` and ``line_tension_mean``
-    since the sample before."""
+    """channels whose max, min and mean between samples are stored: ``["line_tension"]`` gives
+    ``line_tension_max``, ``line_tension_min`` and ``line_tension_mean`` since the sample before."""
     max_steps_per_output: Annotated[int, Option(64, file=PYTHON_ONLY)]
-    """most steps between outputs inside a derivative."""
+    """max number of steps between outputs inside a derivative."""
 
 
 class SimulateOptions(TracedOptions, OutputOptions, Provenance, total=False):
@@ -293,15 +291,14 @@ class GradientOptions(Sampling, SolverOptions, Provenance, total=False):
     settled: Annotated[float | None, Option(unit="s", file=PYTHON_ONLY)]
     """time from which samples count [s]; the end of the sea's ramp if not given."""
     memory: Annotated[Number, Option(5e8, "bytes", positive=True, file=PYTHON_ONLY)]
-    """of the records of steps [bytes]: where those of a run take more, parts of it are stepped
-    again on the way back."""
+    """of the records of steps [bytes]: if a run needs more, parts of it are computed again."""
 
 
 class OptimiseOptions(GradientOptions, total=False):
     """Options of `optimise`."""
 
     maximise: Annotated[Flag, Option(False)]
-    """search the largest value of the objective, not the least."""
+    """maximise the objective instead of minimising it."""
     weights: Annotated["Sequence[float] | None", Option(file=PYTHON_ONLY)]
     """of the seas in the objective, e.g. hours of the year; all the same if not given."""
     method: Annotated[str, Option("SLSQP", file=PYTHON_ONLY)]
@@ -312,9 +309,9 @@ class OptimiseOptions(GradientOptions, total=False):
     max_iterations: Annotated[Count, Option(50)]
     """of the search."""
     checkpoint: Annotated["str | Path | None", Option(file=PYTHON_ONLY)]
-    """file that keeps every evaluation."""
+    """file in which every evaluation is stored."""
     resume: Annotated[bool, Option(False, file=PYTHON_ONLY)]
-    """go on with the evaluations of that file."""
+    """continue from the evaluations in that file."""
 
 
 class ComparedOptions(SimulateOptions, total=False):
@@ -392,7 +389,8 @@ class BatchOptions(ManyRuns, total=False):
     """Options of `simulate_batch`."""
 
     case: Annotated[CaseName, Option(0)]
-    """number or name of the runs; with the seed of the sea it gives the random phases."""
+    """number or name of the runs; together with the seed of the sea it determines the random
+    phases."""
     device: Annotated[DeviceName, Option("cpu")]
     """"cpu"; "gpu" for an NVIDIA GPU where there is one, or a warning; "auto" for one that is
     there, if the cases are enough to fill it; "jax" for the device that JAX prefers, whatever it
@@ -481,7 +479,8 @@ class ResponseOptions(DragOption, total=False):
     """Options of `response`."""
 
     case: Annotated[CaseName, Option(0)]
-    """number or name of the run; with the seed of the sea it gives the random phases."""
+    """number or name of the run; together with the seed of the sea it determines the random
+    phases."""
 
 
 class PeriodicOptions(RadiationOption, Provenance, total=False):
@@ -505,7 +504,8 @@ class SteadyStateOptions(PeriodicOptions, total=False):
     stability: Annotated[Flag, Option(False)]
     """also give the Floquet multipliers (needs radiation="state_space")."""
     case: Annotated[CaseName, Option(0)]
-    """number or name of the run; with the seed of the sea it gives the random phases."""
+    """number or name of the run; together with the seed of the sea it determines the random
+    phases."""
 
 
 LimitLike = float | Sequence[float] | Mapping[str, float | Sequence[float]] | None
@@ -519,7 +519,7 @@ class OptimalControlOptions(PeriodicOptions, total=False):
     given, force_limit of the PTO holds."""
     stroke_max: Annotated[LimitLike, Option(file=Limit)]
     """largest stroke from its zero [m, rad], likewise. Where it is not given, the stops of a PTO
-    are not touched; np.inf lets them be."""
+    are not reached; np.inf allows it."""
     velocity_max: Annotated[LimitLike, Option(file=Limit)]
     """largest rate of the stroke [m/s, rad/s], likewise."""
     force_rate_max: Annotated[LimitLike, Option(file=Limit)]
@@ -538,16 +538,16 @@ class OptimalControlOptions(PeriodicOptions, total=False):
     """N of the series; fifteen, or three times the highest component of the sea, if not given.
     Limits give the force corners: more harmonics, more power."""
     method: Annotated[MethodName, Option("auto")]
-    """"linear" (about the equilibrium), "nonlinear", or "auto", which looks at what the model
-    contains."""
+    """"linear" (about the equilibrium), "nonlinear", or "auto", chosen from the contents of the
+    model."""
     limit_points: Annotated[Count | None, Option(positive=True)]
-    """hold the limits at so many equidistant times only; everywhere if not given."""
+    """enforce the limits at this number of equidistant times; at all times if not given."""
     starts: Annotated[Count, Option(1)]
     """number of starting points of a search that may have several optima."""
     compare: Annotated[Flag, Option(True)]
-    """look for the best damper within the same limits, too."""
+    """also find the best damper within the same limits."""
     replay: Annotated[Flag, Option(True)]
-    """run the model in time under the force that was found."""
+    """simulate the model with the optimal force."""
     tol: Annotated[Number, Option(1e-9)]
     """of the KKT residual, in scaled units."""
     max_iterations: Annotated[Count, Option(100)]

@@ -9,8 +9,13 @@ import numpy as np
 from pydantic import BeforeValidator
 
 from swelltree.describe.bodies.body import Body, Point
-from swelltree.describe.environment.currents import CurrentLike, PowerLawCurrent, WindLike
-from swelltree.describe.environment.water import Water, as_water
+from swelltree.describe.environment.water import (
+    CurrentLike,
+    PowerLawCurrent,
+    Water,
+    WindLike,
+    as_water,
+)
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
 from swelltree.describe.forces.controllers import Controller, Sensor, check_order, parse_measure
 from swelltree.describe.forces.elements import Force, JointForce, OnJoint, SpringDamper
@@ -28,17 +33,15 @@ from swelltree.describe.mooring.line import (
     OnLine,
 )
 from swelltree.describe.mooring.line_types import LineType
-from swelltree.describe.mooring.operations import Operation
+from swelltree.describe.mooring.operations import Operation, Winch
 from swelltree.describe.mooring.rods import Rod, RodParts
 from swelltree.describe.mooring.seabed import Seabed, SeabedContact, as_seabed, check_ground
 from swelltree.describe.mooring.winch_checks import check_operations, check_winches
-from swelltree.describe.mooring.winches import Winch
 from swelltree.describe.notebook import counted
-from swelltree.describe.pto.base import Pto
-from swelltree.describe.read_as import ReadAs, Row
+from swelltree.describe.pto import Pto
 from swelltree.describe.spec import Description, description
 from swelltree.describe.topology import WORLD_NAME, Topology, find_topology
-from swelltree.describe.values import DOFS, NamedValues, as_text, row_of
+from swelltree.describe.values import DOFS, NamedValues, ReadAs, Row, as_text, row_of
 
 
 @runtime_checkable

@@ -2,20 +2,124 @@
 
 Each reader returns the value in its one stored form (floats, nested tuples) or raises
 `ValueError` with the end of a message whose beginning names the item and the field.
+
+Fields that these functions read have the types `ReadAs` and `Converted`: type checkers see what a
+field contains when it is read; pydantic sees no type, since the function before it has checked
+and converted the value, and says what is wrong with it in our words.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.describe.bodies.frames import quaternion_matrix
 from swelltree.describe.errors import listed, shown, suggest, warn_user
-from swelltree.describe.read_as import Converted, ReadAs
+
+T = TypeVar("T")
+
+if TYPE_CHECKING:
+    ReadAs = Annotated[T, "read"]
+    Row = Sequence
+    Converted = T | Any
+else:
+
+    class ReadAs:
+        """ReadAs[float]: a number to type checkers, anything to pydantic."""
+
+        def __class_getitem__(cls, item: object) -> object:
+            return Any
+
+    class Row(ReadAs):
+        """Row[Body]: bodies in brackets, kept as a tuple."""
+
+    class Converted(ReadAs):
+        """Converted[Point]: a point when read; a body, a name or a table too when given.
+
+        A field has one type to type checkers. What is read is checked against that of the
+        converted value, what is given is left to the reader.
+        """
+
+
+# --- Rotation matrices of described frames; the solvers have their own in `spatial`
+
+
+def euler_matrix(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    """Rotation matrix of intrinsic z-y-x angles, R = Rz(yaw) Ry(pitch) Rx(roll).
+
+    Args:
+        roll: angle about x [rad].
+        pitch: angle about y [rad].
+        yaw: angle about z [rad].
+    """
+    (cr, cp, cy), (sr, sp, sy) = np.cos([roll, pitch, yaw]), np.sin([roll, pitch, yaw])
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def euler_deg_matrix(angles: tuple[float, float, float]) -> np.ndarray:
+    """Rotation matrix of (roll, pitch, yaw) in degrees."""
+    roll, pitch, yaw = np.deg2rad(angles)
+    return euler_matrix(roll, pitch, yaw)
+
+
+def quaternion_matrix(quaternion: tuple[float, ...]) -> np.ndarray:
+    """Rotation matrix of a quaternion (w, x, y, z); its length does not matter."""
+    w, x, y, z = np.asarray(quaternion) / np.linalg.norm(quaternion)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def nearest_rotation(matrix: np.ndarray) -> np.ndarray:
+    """The rotation nearest to a matrix typed with a limited number of digits."""
+    R = np.array(matrix, dtype=float)
+    if np.abs(R.T @ R - np.eye(3)).max() < 1e-14:
+        return R
+    U, _, Vt = np.linalg.svd(R)
+    return U @ Vt
+
+
+def nearest_axis(direction: tuple[float, ...]) -> int:
+    """Number of the principal axis nearest to a direction, sign ignored; x before y before z."""
+    size = np.abs(np.asarray(direction)) / np.linalg.norm(direction)
+    return int(np.argmax(size > size.max() - 1e-9))
+
+
+def turned_onto(direction: tuple[float, ...], axis: int | None = None) -> np.ndarray:
+    """The smallest rotation that brings a principal axis onto a direction.
+
+    When the direction is the negative of that axis e_k, the turn is by pi about e_(k+1).
+
+    Args:
+        direction: of any length.
+        axis: number of the axis; the nearest one if not given.
+    """
+    k = nearest_axis(direction) if axis is None else axis
+    start, goal = np.eye(3)[k], np.asarray(direction, dtype=float) / np.linalg.norm(direction)
+    # the direction half way; its part along e_k without the cancellation of 1 + goal[k]
+    half = goal + start
+    if goal[k] < 0:
+        half[k] = np.sum(np.delete(goal, k) ** 2) / (1 - goal[k])
+    # scaled first: squares of parts below 1e-154 would not be numbers any more
+    size = np.abs(half).max()
+    half = half / size if size > 0 else np.eye(3)[(k + 2) % 3]
+    half = half / np.linalg.norm(half)
+    # a half turn about the axis, then one about the direction half way
+    return (2 * np.outer(half, half) - np.eye(3)) @ (2 * np.outer(start, start) - np.eye(3))
+
 
 # --- Values by name, as a case file, a page of JSON and keyword arguments have them
 

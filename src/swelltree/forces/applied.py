@@ -12,7 +12,7 @@ from swelltree.model.capabilities import HasLinearForm, HasNonlinearity, Reports
 from swelltree.model.effect import Coordinate, Instant, LinearForm, Loads
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant
-from swelltree.multibody.tree import PointMotion, point_motion, spread
+from swelltree.multibody.kinematics import PointMotion, point_motion, spread
 from swelltree.spatial.rotations import cross, dot, matvec
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ import numpy as np
 
 from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError, listed, suggest
-from swelltree.describe.forces.own_effects import OwnEffect, field_values
+from swelltree.describe.forces.controllers import OwnEffect, field_values
 from swelltree.describe.forces.signals import resolve
 from swelltree.jit import Array, Tree, namespace, pytree
 from swelltree.model.capabilities import (
@@ -34,10 +34,9 @@ from swelltree.model.capabilities import (
     WrittenByUser,
     having,
 )
-from swelltree.model.effect import Effect, Instant
+from swelltree.model.effect import TRACED, Effect, Instant, untraceable, where_of
 from swelltree.model.model import Model
-from swelltree.model.own_functions import TRACED, untraceable, where_of
-from swelltree.multibody.tree import PointMotion, point_motion, spread
+from swelltree.multibody.kinematics import PointMotion, point_motion, spread
 
 T = TypeVar("T")
 STATIC = (str, bool)  # fields of these types are not numbers: changing them recompiles

@@ -1,4 +1,7 @@
-"""Solvers for functions of arrays: time stepping, Newton, chunked runs.
+"""Solvers for functions of arrays; only `complementarity` knows of bodies and joints.
 
-A problem is a few pure functions; only `complementarity` knows of bodies and joints.
+`stepper`: the interface of time stepping and its driver, in chunks, with `checkpoint`. `problem`:
+what a stepper is given and how it ended. `runge_kutta`: explicit and implicit steps, events,
+adjoint. `newton`: damped Newton iteration. `programming`: quadratic and sequential programs.
+`fourier`, `linear_reduction`, `extremes`: series, smaller linear systems, extremes between samples.
 """

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.files.atomic import clean_up, replacing
-from swelltree.describe.files.paths import NOT_A_FILE, is_special
+from swelltree.describe.files.atomic import NOT_A_FILE, clean_up, is_special, replacing
 from swelltree.jit import Tree, flatten, leaves_of
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.integrate.solution import Code, describe
+from swelltree.integrate.problem import Code, describe
 from swelltree.jit import Array, Points, Tree, jax, jnp
 
 Residual = Callable[[Tree, Float[Array, " n"]], Float[Array, " m"]]

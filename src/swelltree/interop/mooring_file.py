@@ -29,8 +29,8 @@ from swelltree.interop.mooring_rows import (
 
 if TYPE_CHECKING:
     from swelltree.describe.bodies.body import Body
-    from swelltree.describe.environment.currents import Current
     from swelltree.describe.environment.seas import Sea
+    from swelltree.describe.environment.water import Current
     from swelltree.describe.joints.joint import Joint
 
 DEFAULT_WATER = Water(rho=1025.0, g=9.80665)

@@ -30,9 +30,8 @@ from swelltree.describe import (
     SubsetJoint,
     SwelltreeError,
 )
-from swelltree.describe.bodies.frames import euler_deg_matrix
 from swelltree.describe.errors import warn_user
-from swelltree.describe.values import NamedValues
+from swelltree.describe.values import NamedValues, euler_deg_matrix
 from swelltree.interop.mooring_rows import (
     BodyRow,
     LineRow,

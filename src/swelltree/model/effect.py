@@ -2,13 +2,18 @@
 
 Gravity, springs, PTOs, moorings, drag, hulls, lines and a user's own effect are pytrees of
 the class `Effect`. Nobody asks which effect it is: what it can do is asked by method.
+
+Functions that users write: where they stand, and errors where they cannot be traced.
 """
 
 from __future__ import annotations
 
+import inspect
+import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
     from swelltree.model.capabilities import HasStates
     from swelltree.model.model import Model
     from swelltree.multibody.kinematics import Motion
+
 
 Coordinate = tuple[str, Sequence[str | bool] | np.ndarray, str]  # dimension, values, long name
 
@@ -151,10 +157,47 @@ class Effect(ABC):
 
     @property
     def word(self) -> str:
-        """What its elements are, for messages."""
+        """Word for its elements in messages."""
         return self.kind.replace("_", " ")
 
     @property
     def prefix(self) -> str:
-        """What stands before the names of its channels."""
+        """Prefix of the names of its channels."""
         return f"{self.kind}_"
+
+
+TRACED = "Use jax.numpy and where in place of numpy and if: jnp.where(condition, a, b)"
+
+
+def innermost(law: Callable[..., object]) -> Tree:
+    while True:
+        wrapped: Tree = getattr(law, "function", None) or inspect.unwrap(law)
+        if wrapped is law:
+            return law
+        law = wrapped
+
+
+def where_of(law: Callable[..., Array], error: BaseException | None = None) -> str:
+    """Name, file and line of a law; the line of an error where it is inside of the law."""
+    function = innermost(law)
+    name = getattr(function, "__qualname__", type(function).__name__)
+    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
+    if code is None:
+        return f"law '{name}'"
+    line = code.co_firstlineno
+    for frame in traceback.extract_tb(None if error is None else error.__traceback__):
+        if frame.filename == code.co_filename:
+            line = frame.lineno or line
+    return f"law '{name}' ({Path(code.co_filename).name}, line {line})"
+
+
+def untraceable() -> tuple[type[Exception], ...]:
+    """Errors of code that asks for numbers while it is traced."""
+    from swelltree.jit import jax
+
+    return (
+        jax.errors.TracerArrayConversionError,
+        jax.errors.TracerBoolConversionError,
+        jax.errors.ConcretizationTypeError,
+        jax.errors.TracerIntegerConversionError,
+    )

@@ -13,10 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.jit import Array, namespace, on_first_choice
-from swelltree.model.capabilities import FluidSolver, HasUnknowns, Reports, ReportsLines, having
+from swelltree.model.capabilities import (
+    AT_REST,
+    FluidSolver,
+    HasUnknowns,
+    InternalState,
+    Reports,
+    ReportsLines,
+    having,
+)
 from swelltree.model.channels import CHANNELS
 from swelltree.model.effect import Effect, Instant, Loads
-from swelltree.model.internal_state import AT_REST, InternalState
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Motion
 

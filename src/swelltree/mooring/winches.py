@@ -15,14 +15,19 @@ import numpy as np
 from swelltree.describe import System
 from swelltree.describe.bodies.body import Point
 from swelltree.describe.mooring.line import OnJunction
-from swelltree.describe.mooring.operations import Schedule, winch_schedule
+from swelltree.describe.mooring.operations import (
+    ConstantTension,
+    HeaveCompensation,
+    Schedule,
+    Winch,
+    winch_schedule,
+)
 from swelltree.describe.mooring.winch_checks import (
     drum_length,
     first_segment,
     lines_from_winches,
     shortest_length,
 )
-from swelltree.describe.mooring.winches import ConstantTension, HeaveCompensation, Winch
 from swelltree.describe.topology import WORLD_NAME
 from swelltree.jit import Array, Tree, namespace, pytree
 from swelltree.model.effect import Coordinate

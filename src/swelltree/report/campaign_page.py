@@ -17,7 +17,7 @@ from swelltree.describe.files.atomic import write_atomic
 from swelltree.describe.values import DOFS
 from swelltree.report.html import card, table
 from swelltree.report.plots.frequency import matrix
-from swelltree.report.plots.style import to_png
+from swelltree.report.plots.time import to_png
 from swelltree.results.cases.power import annual_energy, power_channel, power_matrix
 from swelltree.results.units import unit_of
 
@@ -58,7 +58,7 @@ th, td {{ text-align: left; padding: 3px 12px 3px 0; border-bottom: 1px solid #e
 
 
 def write_campaign_report(campaign: xr.Dataset, path: str | Path) -> Path:
-    """Write the results of a campaign as one page that opens anywhere.
+    """Write the results of a campaign as one self-contained HTML page.
 
     Args:
         campaign: from `open_campaign`.

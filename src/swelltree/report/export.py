@@ -36,7 +36,7 @@ def export(dataset: xr.Dataset, path: str | Path) -> Path:
     path = Path(path)
     ending = path.suffix.lower()
     if ending == ".glb":
-        from swelltree.report.gltf import write_gltf
+        from swelltree.report.film import write_gltf
 
         return write_gltf(dataset, path)
     if ending in (".gif", ".mp4"):
@@ -48,7 +48,7 @@ def export(dataset: xr.Dataset, path: str | Path) -> Path:
 
         return plot.write_figure(usual_plot(dataset), path)
     if ending == ".pvd":
-        from swelltree.report.gltf import write_vtk
+        from swelltree.report.film import write_vtk
 
         return write_vtk(dataset, path)
     if ending in (".csv", ".mat"):

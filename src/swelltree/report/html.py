@@ -171,13 +171,3 @@ def _compressed(numbers: np.ndarray, order: int, level: int) -> bytes:
         rows = np.diff(rows, axis=1, prepend=np.int16(0))  # wraps around, and back when read
     planes = rows.astype("<i2").view(np.uint8).reshape(-1, 2).T
     return zlib.compress(np.ascontiguousarray(planes).tobytes(), level)
-
-
-def read_block(about: NamedValues, text: str) -> np.ndarray:
-    """The samples (time, channel) of a block."""
-    raw = np.frombuffer(zlib.decompress(base64.b64decode(text)), np.uint8).reshape(2, -1)
-    rows = np.ascontiguousarray(raw.T).view("<i2").reshape(about["columns"], about["rows"])
-    for _ in range(about["order"]):
-        rows = np.cumsum(rows, axis=1, dtype=np.int16)
-    values = rows.T * np.array(about["scale"]) + np.array(about["offset"])
-    return np.where(rows.T == GAP, np.nan, values)

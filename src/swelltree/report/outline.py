@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swelltree.describe import Case, System
-from swelltree.describe.casefile.studies import Study
-from swelltree.describe.casefile.study_operability import OperabilityStudy
-from swelltree.describe.environment.currents import FlowField
+from swelltree.describe.casefile.studies import OperabilityStudy, Study
+from swelltree.describe.environment.water import FlowField
 from swelltree.describe.forces.elements import AppliedForce, Force, SpringDamper
 from swelltree.describe.forces.immersion import IMMERSION_TYPES
 from swelltree.describe.forces.viscous import VISCOUS_TYPES
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from swelltree.describe.joints.joint import Joint
     from swelltree.describe.mooring.line import LineEnd
-    from swelltree.describe.pto.base import Pto
+    from swelltree.describe.pto import Pto
     from swelltree.model.model import Model
 
 

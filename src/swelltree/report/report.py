@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def write_report(results: Results, path: str | Path, *, note: str = "", title: str = "") -> Path:
-    """Write results as one page that opens anywhere.
+    """Write results as one self-contained HTML page.
 
     Args:
         results: a result, its file, or several of them: runs in time, `rao` and `modes`. Several

@@ -22,6 +22,7 @@ from swelltree.results.units import power_text, prefixed
 if TYPE_CHECKING:
     import xarray as xr
 
+
 # long texts that have a place of their own
 HIDDEN = (
     "case",

@@ -29,7 +29,7 @@ DRAWS = 20_000  # of the bootstrap
 
 
 class Extreme(NamedTuple):
-    """A largest value to expect.
+    """An expected maximum.
 
     Args:
         value: most probable largest value.
@@ -80,7 +80,7 @@ def weibull_tail(
     Args:
         peaks: all crests of one or several runs; rows of runs may end with gaps.
         duration: of these runs together [s].
-        within: time for which the largest value is asked [s].
+        within: time for which the maximum is estimated [s].
         part: of the peaks, from the top, that the distribution is laid through.
     """
     from scipy.optimize import minimize_scalar
@@ -126,7 +126,7 @@ def peaks_over_threshold(
         peaks: crests of one or several runs; all that exceed the threshold suffice. Rows of runs
             may end with gaps.
         duration: of these runs together [s].
-        within: time for which the largest value is asked [s].
+        within: time for which the maximum is estimated [s].
         threshold: excesses above it count; a tenth of the peaks, at least 20, if not given. Lower
             ones hold peaks that do not belong to the tail: at the median Rayleigh peaks are
             under-estimated by a tenth.
@@ -166,7 +166,7 @@ def most_probable_maximum(
     Args:
         maxima: largest value of each run (seed).
         duration: of each run [s].
-        within: time for which the largest value is asked [s].
+        within: time for which the maximum is estimated [s].
         confidence: of the interval, by the parametric bootstrap: the error of the estimate over
             the estimated scale has one distribution for all Gumbel distributions.
         seed: of the bootstrap.

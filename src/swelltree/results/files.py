@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, suggest
-from swelltree.describe.files.atomic import clean_up, write_atomic
+from swelltree.describe.files.atomic import clean_up, user_path, write_atomic
 from swelltree.describe.files.hdf5 import open_hdf5
-from swelltree.describe.files.paths import user_path
 from swelltree.waves.measured import open_netcdf
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from swelltree.describe.environment import seas
 from swelltree.describe.errors import SwelltreeError, listed, suggest
-from swelltree.integrate.extremes import SUFFIXES
+from swelltree.integrate.problem import SUFFIXES
 from swelltree.jit import Array, namespace
 from swelltree.model.channels import CHANNELS, own_channels
 from swelltree.model.effect import Channel

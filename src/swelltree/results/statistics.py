@@ -66,10 +66,10 @@ def ended_early(dataset: xr.Dataset | xr.DataArray) -> str:
 def statistics(dataset: Sampled, start: float | None = None) -> Sampled:
     """Statistics of every channel in time, with `statistic` instead of the dimension `time`.
 
-    Angles are taken without jumps: a body that turns on and on has a growing yaw. The attribute
-    `statistics_from` says where the window begins. Those of a run that diverged or stopped early
-    are warned of, and say so in their attribute `ended`. Samples that are not numbers do not count,
-    with a warning where a channel has others.
+    Angles are unwrapped: a body that keeps turning has a growing yaw. The attribute
+    `statistics_from` is the start of the window. For a run that diverged or stopped early a warning
+    is given, and the attribute `ended` states it. Samples that are not finite are skipped, with a
+    warning.
 
     Args:
         dataset: a result in time, or one of its variables.

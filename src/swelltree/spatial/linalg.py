@@ -6,11 +6,20 @@ a whole time loop compiles into one kernel; large ones by LAPACK.
 
 from __future__ import annotations
 
+import functools
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 from jaxtyping import Float
+from threadpoolctl import ThreadpoolController
 
 from swelltree.jit import Array, Tree, jax, jnp, known, namespace
 from swelltree.spatial.rotations import is_compact
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
 
 UNROLLED = 16  # largest matrix solved by straight-line code
 
@@ -177,3 +186,48 @@ def left_inverse(A: Float[Array, "m r"]) -> Float[Array, "r m"]:
         return jnp.linalg.inv(A)
     Q, R = jnp.linalg.qr(A)
     return jax.scipy.linalg.solve_triangular(R, Q.T)
+
+
+# --- Threads of the linear algebra: for matrices of some hundred rows they would only wait
+
+
+@functools.lru_cache(maxsize=1)
+def _libraries() -> ThreadpoolController:
+    """Libraries with thread pools; looking for them takes milliseconds."""
+    # scipy brings a library of its own, which must be there by now
+    importlib.import_module("scipy.linalg")
+
+    return ThreadpoolController()
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Context that limits NumPy and SciPy to one thread."""
+    return _libraries().limit(limits=1)
+
+
+# --- Routines of LAPACK, imported when they are first needed
+
+
+@functools.lru_cache(maxsize=1)
+def lapack() -> ModuleType:
+    """The module with them."""
+    import scipy.linalg.lapack as routines
+
+    return routines
+
+
+# --- A square matrix factored once, to solve with it many times
+
+
+class Factor:
+    """LU factors of a matrix; a singular matrix gives results that are not finite."""
+
+    def __init__(self, A: np.ndarray) -> None:
+        self.lu, self.pivots, info = lapack().dgetrf(A)
+        self.good = info == 0 and bool(np.isfinite(self.lu).all())
+
+    def solve(self, b: np.ndarray, transposed: bool = False) -> np.ndarray:
+        """x of A x = b, or of the transpose of A."""
+        if not self.good:
+            return np.full(b.shape, np.nan)
+        return lapack().dgetrs(self.lu, self.pivots, b, trans=int(transposed))[0]

@@ -11,10 +11,10 @@ from swelltree.jit import noted
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.studies.linear.linearise import linear_model
+from swelltree.studies.options import realised
 from swelltree.studies.periodic.nodes import Nodes
 from swelltree.studies.periodic.problem import PeriodRequest, harmonics_for, period_of, set_up
 from swelltree.studies.periodic.steady_state import HARMONICS, HIGHER
-from swelltree.studies.seas import realised
 from swelltree.studies.time.simulate import stepper_of
 from swelltree.studies.time.task import read_task
 

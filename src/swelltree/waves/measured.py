@@ -15,9 +15,9 @@ import numpy as np
 
 from swelltree.describe.environment.seas import MOST_COMPONENTS, MeasuredWave
 from swelltree.describe.errors import SwelltreeError, listed, warn_user
+from swelltree.describe.files.atomic import plain_bytes, user_path
 from swelltree.describe.files.hdf5 import broken, read_netcdf4
 from swelltree.describe.files.numbers import is_number, to_number
-from swelltree.describe.files.paths import plain_bytes, user_path
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import AnyWater, dispersion
 

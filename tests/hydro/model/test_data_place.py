@@ -12,7 +12,7 @@ from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.hydro.data.frames import shift, turn
 from swelltree.hydro.linear.data_place import placed
 from swelltree.hydro.linear.excitation import excitation_at
-from swelltree.model.checks.afloat import mass_against_displacement
+from swelltree.model.checks import mass_against_displacement
 
 OMEGA = np.array([0.5, 0.9])
 HEADINGS = np.radians(np.arange(0.0, 360.0, 30.0))

@@ -9,8 +9,8 @@ import swelltree as sw
 from flow import group_loads, motion_of, yaw
 from swelltree.hydro.morison.morison import MorisonMembers, wetness
 from swelltree.jit import jax, jnp
+from swelltree.model.capabilities import AT_REST, internal_at_rest
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import AT_REST, internal_at_rest
 from swelltree.multibody.formulations import formulation
 from swelltree.multibody.formulations.equations import start_phase
 from swelltree.waves.components import components

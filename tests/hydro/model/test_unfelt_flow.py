@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.compiler.breakpoints import start_motion
+from swelltree.compiler.functions_of_time import start_motion
+from swelltree.model.capabilities import internal_at_rest
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.solved import total_loads
 
 BODY = sw.Body("b", mass=1e3, inertia=(1e3,) * 3, position=(0, 0, -5.0))

@@ -7,10 +7,11 @@ import swelltree as sw
 from swelltree.hydro.weak_scatterer.effect import WeakScatterers
 from swelltree.hydro.weak_scatterer.incident.of_sea import linear_waves, main_frequency
 from swelltree.jit import jax, jnp
-from swelltree.model.internal_state import InternalState
+from swelltree.model.capabilities import InternalState
 from swelltree.multibody.formulations import formulation
 from swelltree.multibody.formulations.base import Phase, State
 from swelltree.multibody.formulations.equations import rates, start_phase
+from swelltree.studies.statics.relax import relaxed
 from swelltree.waves.sea import realise
 from validation.hydro.weak_scatterers.stepper import Rail, run, simulation
 
@@ -233,6 +234,26 @@ def test_linear_mode_refuses_a_steep_wave_and_linear_studies_refuse_the_effect()
         sw.simulate(model, sw.StreamFunctionWave(height=0.2, omega=2.0), duration=1.0)
     with pytest.raises(sw.SwelltreeError, match="have no linear model"):
         sw.modes(model)
+
+
+def test_slack_cable_below_a_body_finds_its_equilibrium_without_flow(monkeypatch):
+    """The damped motion that pulls it tight assembled matrices at every stage, for minutes."""
+
+    def flow(self, model, now):
+        raise AssertionError("statics solves for no flow")
+
+    monkeypatch.setattr(WeakScatterers, "solved", flow)
+    system = ball_on_a_rail()
+    load = sw.Junction("load", (0.0, 0.0, -5.0), mass=5.0)
+    kind = sw.LineType("rope", diameter=0.03, mass_per_length=4.0, EA=2e4, BA=200.0)
+    rope = sw.Line("rope", system.bodies[0].at(0, 0, -1.0), load, 1.55, kind, model="multibody",
+                   segments=2, dry=True)  # fmt: skip
+    model = sw.compile(system.replace(lines=(rope,), junctions=(load,)))
+    how = formulation("composite_body")
+    reached = relaxed(model, how, how.start(model))
+    kin = how.kinematics(model, 0.0, reached)
+    # both elements of 0.775 m are tight below the ball at -2.5 m
+    assert -5.2 < np.asarray(kin.motion.pose.p)[:, 2].min() < -5.05
 
 
 @pytest.mark.parametrize("mode", ["linear", "weak_scatterer"])

@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
+from swelltree.describe import Body
 from swelltree.describe.bodies import hulls
+from swelltree.describe.bodies.solids import hull_solid
 from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.weak_scatterer.mesh.gradients import gradient, neighbours
 from swelltree.hydro.weak_scatterer.mesh.hulls import (
     cylinder,
     ellipsoid,
+    hull_mesh,
     hull_surface,
     sphere,
 )
@@ -52,6 +55,27 @@ def test_cylinder_and_ellipsoid_are_closed_with_their_true_volume():
 def test_described_hulls_become_closed_triangles(hull):
     built = checked_watertight("float", hull_surface(hull))
     assert built.volume > 0
+
+
+@pytest.mark.parametrize(
+    "hull",
+    [
+        hulls.Cylinder(radius=1.0, height=0.1, draft=0.1, offset=(0.3, 0.2, -0.95)),
+        hulls.Axisymmetric(((0, -3), (0.5, -2.9), (0.5, -2), (1.2, -2), (1.2, -1.8), (0.3, -0.5))),
+    ],
+    ids=lambda hull: hull.shape,
+)
+def test_round_hulls_under_water_are_closed_and_finer_towards_convex_edges(hull):
+    """A thin plate had 352 vertices, a third of them around its axis."""
+    built = checked_watertight("plate", hull_mesh(Body("plate", mass=1.0, hull=hull), 0.19))
+    assert built.volume == pytest.approx(hull_solid(hull).volume, rel=1e-9)
+    half = built.moved((-hull.offset[0], -hull.offset[1], 0.0)).half()
+    assert 2 * checked_watertight("plate", half, symmetric=True).volume == pytest.approx(
+        built.volume
+    )
+    r = np.hypot(*(built.vertices[:, :2] - hull.offset[:2]).T)
+    rings = np.unique(np.round(r, 6))
+    assert np.diff(rings)[-1] < 0.3 * np.diff(rings).max()
 
 
 def test_damaged_meshes_are_refused_with_a_sentence():

@@ -8,8 +8,8 @@ import pytest
 import swelltree as sw
 from swelltree.describe.errors import SwelltreeError
 from swelltree.integrate.complementarity.start import force_derivatives, start_motion
+from swelltree.model.capabilities import internal_at_rest
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import internal_at_rest
 from swelltree.mooring.cable.cables import Cables
 
 WIRE = sw.LineType("wire", 0.04, 8.0, EA=2e5, BA=4e3)

@@ -134,7 +134,7 @@ def test_what_stands_for_the_wire_in_linear_studies_leaves_the_moorings_alone():
 def test_only_the_wire_is_told_to_be_below_the_seabed_when_a_chain_lies_on_it():
     import xarray as xr
 
-    from swelltree.studies.time.result import _through_the_ground
+    from swelltree.studies.time.simulate import _through_the_ground
 
     model = sw.compile(barge("quasi_static", "multibody"))
     names, axes = ["bow", "stern", "hoist"], ["x", "y", "z"]

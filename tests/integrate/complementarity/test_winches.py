@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.studies.time.winch_findings import _released
+from swelltree.studies.time.verify import _released
 from validation.mooring.winches import hoist
 
 slow = pytest.mark.slow
@@ -19,7 +19,7 @@ def test_winch_faster_than_the_step_is_refused_before_the_run():
 
 
 def test_step_that_is_not_given_carries_the_winch():
-    from swelltree.studies.time.winch_findings import longest_step
+    from swelltree.studies.time.verify import longest_step
 
     stages = [sw.Stage("pay_out", "winch", length=50, speed=20.0, start=2.0)]
     times = np.linspace(0.0, 5.0, 51)
@@ -28,7 +28,7 @@ def test_step_that_is_not_given_carries_the_winch():
 
 
 def test_load_lighter_than_water_is_told_before_the_run():
-    from swelltree.studies.time.winch_findings import warn_light_hook_loads
+    from swelltree.studies.time.verify import warn_light_hook_loads
 
     load = sw.Body("load", mass=1e3, inertia=(1, 1, 1), position=(0, 0, -9), displaced_volume=2.0)
     rope = sw.LineType("rope", 0.03, 4.0, EA=4e7)

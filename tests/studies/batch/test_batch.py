@@ -11,10 +11,10 @@ import swelltree as sw
 from made_campaign import SEA, float_model
 from swelltree.describe.options import BatchOptions, complete
 from swelltree.jit import PerCase, UnsupportedOperationError, leaves_of
-from swelltree.studies.batch import targets
+from swelltree.studies.batch import engines
 from swelltree.studies.batch.batch import plan_batch
 from swelltree.studies.batch.cases import batch_cases
-from swelltree.studies.batch.targets import Lanes
+from swelltree.studies.batch.engines import Lanes
 from validation.pto.pto_systems import oscillator
 
 STEP = 0.2
@@ -262,7 +262,7 @@ def test_later_cases_that_no_program_takes_are_run_one_by_one(monkeypatch):
 
 def test_any_device_of_jax_runs_batches_by_xla(monkeypatch):
     places = []
-    monkeypatch.setattr(targets, "on_first_choice", lambda: places.append("asked") or nullcontext())
+    monkeypatch.setattr(engines, "on_first_choice", lambda: places.append("asked") or nullcontext())
     model, many = float_model(), seas(2)
     how = {"duration": 6.0, "output_step": 0.5, "step": 0.1}
     batch = sw.simulate_batch(model, many, **how, device="jax")

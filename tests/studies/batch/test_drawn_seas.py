@@ -9,8 +9,7 @@ from made_campaign import SEA, float_model
 from swelltree.jit import GROUP
 from swelltree.studies.batch import many_seas
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
-from swelltree.studies.batch.gpu_drawn_waves import DrawnWaves, drawing_text
-from swelltree.studies.batch.gpu_wave_sums import NUMBERS, Waves
+from swelltree.studies.batch.gpu_wave_sums import NUMBERS, DrawnWaves, Waves, drawing_text
 
 GROUPS = 2
 KINDS = {

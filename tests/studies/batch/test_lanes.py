@@ -12,7 +12,7 @@ from swelltree.jit import cuda, jnp
 from swelltree.studies.batch import batch as batch_study
 from swelltree.studies.batch import runge_kutta
 from swelltree.studies.batch.engine import Parallel
-from swelltree.studies.batch.targets import Gpu, gpu_program
+from swelltree.studies.batch.engines import Gpu, gpu_program
 from validation.pto.pto_systems import oscillator
 
 CHOSEN = ["position", "velocity", "joint_coordinate"]

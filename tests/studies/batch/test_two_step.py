@@ -7,7 +7,7 @@ import swelltree as sw
 from device_here import DeviceHere
 from line_systems import SEA, dropped, lowered, moored, pipe, two_bodies
 from swelltree.jit import cuda
-from swelltree.studies.batch.targets import gpu_program
+from swelltree.studies.batch.engines import gpu_program
 
 slow = pytest.mark.slow
 NEAR = 1e-10  # of the largest number of a channel

@@ -8,7 +8,7 @@ import pytest
 import swelltree as sw
 from made_hydro import MASS, heaving_float
 from swelltree.campaigns import pool
-from swelltree.compiler.breakpoints import functions_of_time
+from swelltree.compiler.functions_of_time import functions_of_time
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.waves.sea import realise
 

@@ -9,7 +9,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.jit import namespace
 from swelltree.studies.control import control_study as linear_control
 from swelltree.studies.control import nonlinear
-from swelltree.studies.control.search import best_of_starts
+from swelltree.studies.control.nonlinear import best_of_starts
 
 WATER = sw.Water(rho=1000.0)
 OMEGA, AMPLITUDE = 1.1, 0.3

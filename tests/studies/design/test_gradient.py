@@ -13,9 +13,8 @@ from swelltree.integrate.runge_kutta.adjoint import Steps, values_within
 from swelltree.integrate.runge_kutta.explicit import TABLEAUS, explicit
 from swelltree.jit import Program, jax, jnp, ravel_pytree
 from swelltree.studies.design.adjoint import followed_back, recorded
-from swelltree.studies.design.chain import RunOf, chain_of
+from swelltree.studies.design.chain import Design, RunOf, chain_of
 from swelltree.studies.design.gradient import value_of
-from swelltree.studies.design.parameters import Design
 from swelltree.studies.time.smooth import problem_of
 
 FIXED: dict[str, Any] = {

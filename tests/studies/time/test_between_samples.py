@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.integrate.extremes import as_channels, known_now, nothing_known, with_step
+from swelltree.integrate.problem import as_channels, known_now, nothing_known, with_step
 
 OMEGA, MASS = 40.0, 2.0  # six swings a second, sampled twice a second
 NAMES = ["spring_tension", "velocity"]

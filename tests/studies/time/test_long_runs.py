@@ -10,7 +10,7 @@ import pytest
 
 import swelltree as sw
 from made_campaign import SEA, float_model
-from swelltree.integrate import chunks, stepper
+from swelltree.integrate import stepper
 from swelltree.jit import program
 
 TESTS = str(Path(__file__).parents[2])
@@ -43,7 +43,7 @@ def test_samples_stay_in_memory_where_the_disk_has_no_room(monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(stepper, "LARGE", 1000)
-    monkeypatch.setattr(chunks.os, "posix_fallocate", full)
+    monkeypatch.setattr(stepper.os, "posix_fallocate", full)
     result = sw.simulate(float_model(), SEA, **MINUTE)
     assert not mapped(result["position"].values)
     assert np.isfinite(result["position"]).all()

@@ -11,7 +11,7 @@ from swelltree.describe.options import TracedOptions, complete
 from swelltree.results.energy import aliased, turned
 from swelltree.results.summary import warnings_of
 from swelltree.spatial.rotations import matrix_to_quat
-from swelltree.studies.time.output_step import (
+from swelltree.studies.time.task import (
     default_output_step,
     natural_frequencies,
     output_times,

@@ -7,7 +7,7 @@ import swelltree as sw
 from made_hydro import heaving_float
 from multibody.formulations.examples import four_bar
 from swelltree.results.energy import energy_moved
-from swelltree.studies.time import smooth_steps
+from swelltree.studies.time import smooth
 
 SEA = sw.IrregularSea(sw.Jonswap(1.5, 6.0), seed=3, ramp=7.0)
 
@@ -16,7 +16,7 @@ def both(monkeypatch, model, sea=None, **how):
     """A run as it is, and one whose steps land on every sample."""
     free = sw.simulate(model, sea, **how)
     with monkeypatch.context() as patch:
-        patch.setattr(smooth_steps, "_free_until", lambda task, step: -np.inf)
+        patch.setattr(smooth, "_free_until", lambda task, step: -np.inf)
         return free, sw.simulate(model, sea, **how)
 
 

@@ -6,7 +6,7 @@ import pytest
 import swelltree as sw
 from made_hydro import MASS as MASS_OF_FLOAT
 from made_hydro import heaving_float
-from swelltree.compiler.breakpoints import corner_times
+from swelltree.compiler.functions_of_time import corner_times
 from swelltree.jit import jnp
 
 FIRST, LAST, PUSH, MASS = 3.37, 3.47, 50.0, 2.5

@@ -7,7 +7,7 @@ import pytest
 
 import swelltree as sw
 from swelltree.describe.options import Sampling, complete
-from swelltree.studies.time.output_step import output_times
+from swelltree.studies.time.task import output_times
 
 g, LENGTH = 9.81, 1.5
 

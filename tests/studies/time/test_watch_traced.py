@@ -7,7 +7,7 @@ import swelltree as sw
 from made_lines import quick_jit
 from multibody.formulations.examples import bar, four_bar
 from studies.time.test_watch import contradicting_drives
-from swelltree.integrate.solution import Code
+from swelltree.integrate.problem import Code
 
 
 def pendulum():

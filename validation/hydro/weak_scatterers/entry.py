@@ -17,7 +17,7 @@ from swelltree.describe import (
     Water,
     WeakScatterer,
 )
-from swelltree.describe.bodies.panels import Panels
+from swelltree.describe.bodies.meshes import Panels
 from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.weak_scatterer.entry import added_masses
 from swelltree.hydro.weak_scatterer.mesh.hulls import sphere

@@ -95,7 +95,7 @@ def mean_lift(height: float, near: float, divisions: int) -> float:
 def mean_force_on_a_fixed_sphere() -> list[Check]:
     """A wave of 0.4 m over a sphere of 1 m, 2.5 m deep: it is drawn up, by second order."""
     ours = mean_lift(0.4, 0.75, 5)
-    why = "102 vertices; the wave is no small one"
+    why = "102 vertices; the wave is not small"
     return [Check("lift per square of amplitude", ours, 0.1 * MEAN_LIFT, "N/m^2", why, MEAN_LIFT)]
 
 
@@ -118,5 +118,7 @@ def forced_heave_of_a_sphere() -> list[Check]:
     why = "error of the mesh, over the largest energy of the water"
     return [
         Check("energy that is missing", missing, 0.02, "", why),
-        Check("energy that the beach took", float(taken > 0.05), 0.0, "", "waves came there", 1.0),
+        Check(
+            "energy absorbed by the beach", float(taken > 0.05), 0.0, "", "waves came there", 1.0
+        ),
     ]

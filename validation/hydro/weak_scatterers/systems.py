@@ -146,7 +146,7 @@ def two_barges_on_a_hinge() -> list[Check]:
     data = run_bem(system.replace(bodies=rough), omega=near, progress=False)
     ours = response(system, with_tank(system, tank, data, omega), omega)["coordinate_rao"]
     values = ours.isel(omega=0, wave_direction=0).values
-    why = "edges of 90 degrees: the potential goes with the power 2/3 of the distance"
+    why = "edges of 90 degrees: the potential varies with the power 2/3 of the distance"
     return [
         Check(f"{name}: difference with its phase", abs(x - y) / abs(y), 0.02, "", why)
         for x, (name, y) in zip(values, HINGED.items(), strict=True)

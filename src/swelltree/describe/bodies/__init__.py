@@ -1,1 +1,4 @@
-"""Bodies and their hulls."""
+"""Bodies and their hulls.
+
+`body`, shapes in `hulls`, volumes in `solids`, panels in `hull_panels`, `meshes`.
+"""

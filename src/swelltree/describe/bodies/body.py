@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.describe.bodies.frames import euler_deg_matrix, nearest_rotation
 from swelltree.describe.bodies.hulls import HullLike
 from swelltree.describe.errors import shown, suggest
 from swelltree.describe.matrix6 import Matrix, by_dof, dense
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description, within
 from swelltree.describe.values import (
     INERTIA_SCHEMA,
+    Converted,
     Name,
     NamedValues,
     Number,
@@ -22,10 +21,13 @@ from swelltree.describe.values import (
     as_inertia,
     as_number,
     as_vector,
+    euler_deg_matrix,
+    nearest_rotation,
 )
 
 if TYPE_CHECKING:
     from swelltree.describe.environment.water import Water
+
 
 ORIGIN = (0.0, 0.0, 0.0)
 DISPLACEMENT = "displacement"
@@ -120,17 +122,17 @@ WORLD = _World()
 class Body(Description, _Place):
     """A rigid body.
 
-    A body with a hull and no mass floats: its mass is that of the water it displaces, spread
-    evenly over the hull. Otherwise mass, inertia and com that are not given are zero.
+    A body with a hull and no mass floats: its mass is that of the water it displaces, distributed
+    uniformly over the hull. Otherwise mass, inertia and com that are not given are zero.
 
     Args:
         name: unique in the system.
         mass: [kg]; zero for a massless body, which needs zero inertia; "displacement" for the
             mass of the water that the hull displaces as described.
-        inertia: about the centre of mass in body axes [kg m^2]: 3 principal values,
-            6 matrix entries (Ixx, Iyy, Izz, Ixy, Ixz, Iyz, the products with the sign
-            they have in the matrix) or a 3x3 matrix; "homogeneous" for that of the whole hull,
-            above and below the water, as a solid of even density about its own centre.
+        inertia: about the centre of mass in body axes [kg m^2]: 3 principal values, 6 matrix
+            entries (Ixx, Iyy, Izz, Ixy, Ixz, Iyz, products with their sign in the matrix) or a 3x3
+            matrix; "homogeneous" for that of the whole hull, above and below the water, as a solid
+            of even density about its own centre.
         com: centre of mass in the body frame [m]; "homogeneous" for the centre of the whole hull.
         position: origin of the body frame in the world, as described [m].
         rotation_deg: attitude as described: roll, pitch, yaw, intrinsic z-y-x [degrees].
@@ -141,9 +143,9 @@ class Body(Description, _Place):
             origin on the still water above or below the body's origin as described.
         displaced_volume: [m^3], instead of a hull.
         center_of_buoyancy: in the body frame [m], with displaced_volume.
-        added_mass: {dof: value} or 6 x 6, constant in body axes, at the reference point, for a
-            body that stays well below the surface and has no hydro data [kg, kg m, kg m^2]. In
-            waves and currents such a body also feels (rho V + added mass) Du/Dt.
+        added_mass: {dof: value} or 6 x 6, constant in body axes, at the reference point, for a body
+            that stays well below the surface and has no hydro data [kg, kg m, kg m^2]. In waves and
+            currents such a body is also loaded by (rho V + added mass) Du/Dt.
     """
 
     kind: ClassVar[str] = "body"

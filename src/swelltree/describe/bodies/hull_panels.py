@@ -14,8 +14,7 @@ import math
 import numpy as np
 
 from swelltree.describe.bodies import hulls as h
-from swelltree.describe.bodies.meshes import read_panels
-from swelltree.describe.bodies.panels import Panels, join, merged
+from swelltree.describe.bodies.meshes import Panels, join, merged, read_panels
 
 PANELS = 400  # about so many on the surface of a shape that has no panel_size
 

@@ -15,9 +15,16 @@ from typing import Annotated, ClassVar, Literal, Protocol, runtime_checkable
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.errors import listed, shown, suggest
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description, within
-from swelltree.describe.values import NamedValues, Number, Vector, as_numbers, as_text, row_of
+from swelltree.describe.values import (
+    Converted,
+    NamedValues,
+    Number,
+    Vector,
+    as_numbers,
+    as_text,
+    row_of,
+)
 
 ORIGIN = (0.0, 0.0, 0.0)
 

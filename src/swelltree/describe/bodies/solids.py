@@ -15,7 +15,7 @@ import numpy as np
 
 from swelltree.describe.bodies import hulls as h
 from swelltree.describe.bodies.hull_panels import hull_panels, profile, sphere_centre
-from swelltree.describe.bodies.panels import Panels
+from swelltree.describe.bodies.meshes import Panels
 
 
 @dataclass(frozen=True)

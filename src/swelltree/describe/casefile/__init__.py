@@ -1,1 +1,4 @@
-"""Case files: what they say, how they are read and written."""
+"""Case files.
+
+`case` reads and writes them, `studies` and `limits` are what they ask for, `toml` the text.
+"""

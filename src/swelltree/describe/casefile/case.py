@@ -2,18 +2,22 @@
 
 The tables have the keys of the Python classes; `type` chooses the class. Items are made by the
 same constructors, so Python and TOML users read the same messages.
+
+Code that a case file names: found beside the case, and only when the case asks for it.
 """
 
 import dataclasses
+import importlib.util
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
 from swelltree.describe.bodies.body import Body
-from swelltree.describe.casefile.schema import choice_schema, class_schema
 from swelltree.describe.casefile.studies import (
     EquilibriumStudy,
     ModesStudy,
+    OperabilityStudy,
     OptimalControlStudy,
     RaoStudy,
     ResponseStudy,
@@ -21,35 +25,29 @@ from swelltree.describe.casefile.studies import (
     SteadyStateStudy,
     Study,
 )
-from swelltree.describe.casefile.study_operability import OperabilityStudy
-from swelltree.describe.casefile.toml import parse_toml, read_toml_file
-from swelltree.describe.environment.currents import CURRENT_TYPES, Wind
+from swelltree.describe.casefile.toml import choice_schema, class_schema, parse_toml, read_toml_file
 from swelltree.describe.environment.hydro import HydroSpec
 from swelltree.describe.environment.seas import Sea
-from swelltree.describe.environment.water import Water
+from swelltree.describe.environment.water import CURRENT_TYPES, Water, Wind
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
-from swelltree.describe.files.paths import file_stems, user_path
-from swelltree.describe.forces.body_contacts import CONTACT_TYPES
-from swelltree.describe.forces.controllers import SENSOR_TYPES, Controller
-from swelltree.describe.forces.elements import BUSHING_TYPES, FORCE_TYPES
+from swelltree.describe.files.atomic import file_stems, user_path
+from swelltree.describe.forces.controllers import OWN_TYPES, SENSOR_TYPES, Controller
+from swelltree.describe.forces.elements import BUSHING_TYPES, CONTACT_TYPES, FORCE_TYPES
 from swelltree.describe.forces.immersion import IMMERSION_TYPES
-from swelltree.describe.forces.own_effects import OWN_TYPES
+from swelltree.describe.forces.signals import PATH
 from swelltree.describe.forces.viscous import ROTOR_TYPES, VISCOUS_TYPES
 from swelltree.describe.forces.weak_scatterer import SCATTERER_TYPES
 from swelltree.describe.joints.couplings import COUPLING_TYPES
 from swelltree.describe.joints.kinds import JOINT_TYPES
 from swelltree.describe.mooring.line import MOORING_TYPES, Junction, Line
 from swelltree.describe.mooring.line_types import LineType
-from swelltree.describe.mooring.operations import Operation
+from swelltree.describe.mooring.operations import Operation, Winch
 from swelltree.describe.mooring.rods import Rod
 from swelltree.describe.mooring.seabed import Seabed, SeabedContact
-from swelltree.describe.mooring.winches import Winch
-from swelltree.describe.pto.base import PTO_TYPES
+from swelltree.describe.pto import PTO_TYPES
 from swelltree.describe.spec import Description
 from swelltree.describe.system import System
 from swelltree.describe.values import NamedValues
-
-# --- The studies of a case file by their `type`
 
 STUDY_TYPES: dict[str, type[Study]] = {
     cls.type: cls
@@ -304,3 +302,55 @@ def case_schema() -> NamedValues:
         "required": ["system"],
         "additionalProperties": False,
     }
+
+
+def named_code(case: Case) -> list[str]:
+    """All "module:name" references of a case."""
+    parts = [case.system, *case.studies, *([] if case.hydro is None else [case.hydro])]
+    return sorted({text for part in parts for text in _texts(part.table()) if PATH.fullmatch(text)})
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    rows = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for row in rows for text in _texts(row)]
+
+
+def use_adjacent_code(case: Case, path: Path) -> None:
+    """Let the modules that a case names be found beside it, after all that is installed.
+
+    A case that names none leaves the path as it is, so that no file beside it can stand in for a
+    package.
+
+    Args:
+        case: as read.
+        path: of the case file.
+    """
+    names = named_code(case)
+    if not names:
+        return
+    folder = path.resolve().parent
+    for name in names:
+        _refuse_hidden(name, folder)
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
+def _refuse_hidden(name: str, folder: Path) -> None:
+    """Reject a module of the case folder that is hidden by an installed one of the same name."""
+    top = name.partition(":")[0].partition(".")[0]
+    adjacent = [file for file in (folder / f"{top}.py", folder / top) if file.exists()]
+    if not adjacent:
+        return
+    try:
+        result = importlib.util.find_spec(top)
+    except (ImportError, ValueError):
+        return
+    places = [] if result is None else [result.origin, *(result.submodule_search_locations or ())]
+    where = [Path(place).resolve() for place in places if place not in (None, "built-in", "frozen")]
+    if result is not None and not any(folder in place.parents for place in where):
+        raise SwelltreeError(
+            f"'{name}': '{adjacent[0].name}' beside the case is hidden by a module of that name "
+            f"({where[0] if where else 'part of Python'}). Give yours another name."
+        )

@@ -1,14 +1,19 @@
-"""Writing TOML: one table per item, its parts in line, so that a case file reads like a list."""
+"""Writing TOML: one table per item, its parts in line, so that a case file reads like a list.
+
+The JSON schema of descriptions serves editors that check a case file while one types.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 import tomllib
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from swelltree.describe.errors import SwelltreeError, shown
-from swelltree.describe.files.paths import plain_text
+from swelltree.describe.files.atomic import plain_text
+from swelltree.describe.spec import Description, help_of_arguments
 from swelltree.describe.values import NamedValues
 
 
@@ -176,3 +181,61 @@ def line_of(text: str, table: str, number: int) -> int | None:
         if k == number:
             return text.count("\n", 0, head.start()) + 1
     return None
+
+
+class SchemaOf:
+    """Gives an annotated field a schema that is made only when someone asks for it.
+
+    Args:
+        make: returns the schema.
+    """
+
+    def __init__(self, make: Callable[[], NamedValues]) -> None:
+        self.make = make
+
+    def __get_pydantic_json_schema__(self, core_schema: object, handler: object) -> NamedValues:
+        return self.make()
+
+
+def choice_schema(classes: Mapping[str, type[Description]]) -> NamedValues:
+    """Schema of an item whose class is chosen by `type`."""
+    return {"oneOf": [class_schema(cls) for cls in classes.values()]}
+
+
+def class_schema(cls: type[Description]) -> NamedValues:
+    """Schema of one class, with its `type` as a constant."""
+    from pydantic import TypeAdapter
+
+    schema = TypeAdapter(cls).json_schema()
+    # TOML has no null: a field is left out instead
+    texts = help_of_arguments(cls)
+    properties = {key: _without_null(value) for key, value in schema["properties"].items()}
+    for key in {*properties} & {*texts}:
+        properties[key] = {"description": texts[key], **properties[key]}
+    required = schema.get("required", [])
+    if cls.type:
+        properties = {"type": {"const": cls.type}, **properties}
+        required = ["type", *required]
+    return {
+        "title": schema["title"],
+        "description": (cls.__doc__ or "").split("\n")[0],
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _without_null(schema: NamedValues) -> NamedValues:
+    choices = [choice for choice in schema.get("anyOf", []) if choice != {"type": "null"}]
+    rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default", "title")}
+    default = (
+        {"default": schema["default"]}
+        if schema.get("default") not in (None, [], float("inf"))
+        else {}
+    )
+    return {
+        **rest,
+        **default,
+        **(choices[0] if len(choices) == 1 else {"anyOf": choices} if choices else {}),
+    }

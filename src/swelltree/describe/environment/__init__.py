@@ -1,1 +1,1 @@
-"""Water, seas, currents and hydrodynamic data."""
+"""Water, currents and wind (`water`), seas and their spectra, hydrodynamic data."""

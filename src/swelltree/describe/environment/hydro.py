@@ -7,18 +7,19 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.describe.casefile.schema import SchemaOf, class_schema
+from swelltree.describe.casefile.toml import SchemaOf, class_schema
 from swelltree.describe.errors import listed, shown, suggest
-from swelltree.describe.read_as import Converted, ReadAs
 from swelltree.describe.spec import Description, description, within
 from swelltree.describe.values import (
     DOFS,
+    Converted,
     Count,
     Extended,
     Flag,
     NamedValues,
     Number,
     Numbers,
+    ReadAs,
     as_names,
     as_number,
     as_numbers,
@@ -33,27 +34,25 @@ RADIATION = ("state_space", "convolution", "constant", "none")
 FRAMES = ("fixed", "yaw")
 FIT_METHODS = ("vector_fitting", "balanced", "era", "kristiansen", "per_entry")
 
-_method = one_of(FIT_METHODS, "method")
-
 
 @description
 class RadiationFit(Description):
     """Options of the state-space fit of the radiation memory; see `fit_radiation`.
 
     Args:
-        error: largest error of the motions in waves, as part of the largest motion.
-        max_order: most states; by default six for each DOF that radiates, at least 40.
+        error: max error of the motions in waves, as a fraction of the max motion.
+        max_order: max number of states; by default six for each DOF that radiates, at least 40.
         method: one of FIT_METHODS.
         omega_max: leave out data above this frequency [rad/s].
         causal: correct added mass that contradicts the damping.
         entry_order: states for each entry in "kristiansen" and "per_entry".
-        cache: keep the fit and look for it before computing.
+        cache: cache the fits.
     """
 
     kind: ClassVar[str] = "fit"
     error: Number = 0.02
     max_order: Count | None = None
-    method: Annotated[str, _method[0], _method[1]] = "vector_fitting"
+    method: Annotated[str, *one_of(FIT_METHODS, "method")] = "vector_fitting"
     omega_max: Number | None = None
     causal: Flag = True
     entry_order: Count = 6
@@ -276,20 +275,20 @@ class HydroSpec(Description):
         file: a file of BEM results instead; in a case file, relative to it.
         omega: frequencies of the BEM run [rad/s].
         names: new names of the bodies of the file, in its order or as a table { old = "new" }.
-        rho: density that the file was made with [kg/m^3], where it does not state it; by default
-            that of the water. Likewise g [m/s^2] and depth [m].
+        rho: density used for the file [kg/m^3], if it is not stated there; by default that of the
+            water. Likewise g [m/s^2] and depth [m].
         g: gravity of the file.
         depth: depth of the file.
         length: WAMIT's length scale ULEN [m], where there is no .out file.
         rotation_center: reference points { body = [x, y, z] }, where the file does not state them.
         center_of_mass: centres of mass { body = [x, y, z] }, likewise.
-        rotation_deg: how the axes of bodies lay when the data were made { body = [roll, pitch,
-            yaw] } [degrees].
+        rotation_deg: orientation of the body axes when the data were computed { body = [roll,
+            pitch, yaw] } [degrees].
         format: of the file, instead of guessing: "wamit", "nemoh", "bemio", "aqwa", "capytaine" or
             "hams".
-        check: look for what is suspicious in the file.
-        gaps: what becomes of frequencies at which values are missing: "error", "interpolate"
-            between their neighbours, or "drop" them.
+        check: check the file (`hydro_report`).
+        gaps: treatment of frequencies at which values are missing: "error", "interpolate" between
+            their neighbours, or "drop" them.
         wave_direction_deg: directions the waves travel towards [degrees].
         mirror: add the headings of the other side of hulls that are the same on port and starboard.
         dofs: degrees of freedom of every body that the BEM run solves; all six if not given.
@@ -301,7 +300,7 @@ class HydroSpec(Description):
         bem_drift: mean drift force by the BEM run: "free", "fixed" or "none"; by default "free"
             where `drift` needs it.
         threads: number of processor threads.
-        cache: keep the result of the BEM run and look for it before computing.
+        cache: cache the results of BEM runs.
         radiation: "state_space", "convolution", "constant" (of one frequency) or "none".
         radiation_omega: the frequency of "constant" [rad/s].
         coupling: keep the hydrodynamic coupling between bodies.

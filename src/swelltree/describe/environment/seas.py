@@ -13,16 +13,16 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.describe.casefile.schema import SchemaOf, choice_schema
+from swelltree.describe.casefile.toml import SchemaOf, choice_schema
 from swelltree.describe.environment.spectra import (
     DirectionalTable,
     SpectrumLike,
     SpreadingLike,
     read_type,
 )
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description
 from swelltree.describe.values import (
+    Converted,
     Count,
     Flag,
     NamedValues,
@@ -36,15 +36,11 @@ from swelltree.describe.values import (
     row_of,
 )
 
-_spacing = one_of(("equal_energy", "equal"), "spacing")
-_amplitudes = one_of(("deterministic", "rayleigh"), "choice of amplitudes")
-Spacing = Annotated[str, _spacing[0], _spacing[1]]
-_outside = one_of(("refuse", "repeat"), "outside")
-Outside = Annotated[str, _outside[0], _outside[1]]
-Amplitudes = Annotated[str, _amplitudes[0], _amplitudes[1]]
+Spacing = Annotated[str, *one_of(("equal_energy", "equal"), "spacing")]
+Outside = Annotated[str, *one_of(("refuse", "repeat"), "outside")]
+Amplitudes = Annotated[str, *one_of(("deterministic", "rayleigh"), "choice of amplitudes")]
 Text = Annotated[str, BeforeValidator(as_text)]
-_interpolation = one_of(("linear", "cubic"), "interpolation")
-Interpolation = Annotated[str, _interpolation[0], _interpolation[1]]
+Interpolation = Annotated[str, *one_of(("linear", "cubic"), "interpolation")]
 
 
 def as_field(value: object) -> object:

@@ -11,11 +11,11 @@ from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator
 
-from swelltree.describe.casefile.schema import SchemaOf, choice_schema
+from swelltree.describe.casefile.toml import SchemaOf, choice_schema
 from swelltree.describe.errors import listed, shown, suggest
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description, within
 from swelltree.describe.values import (
+    Converted,
     Count,
     Number,
     Numbers,

@@ -1,1 +1,1 @@
-"""Force elements, controllers, sensors and signals."""
+"""Force elements: `elements`, `viscous`, `immersion`, `weak_scatterer`; controllers, signals."""

@@ -1,17 +1,30 @@
-"""Controllers: u(t, y) from measured channels to the actuators of force elements."""
+"""Controllers: u(t, y) from measured channels to the actuators of force elements.
 
-from collections.abc import Sequence
+Effects of users' own: named in a system like any other force element.
+"""
+
+import dataclasses
+import numbers
+from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.bodies.body import Point, PointLike
-from swelltree.describe.errors import shown, suggest
-from swelltree.describe.forces.own_effects import as_parameters
+from swelltree.describe.errors import listed, shown, suggest
+from swelltree.describe.forces.elements import Force
 from swelltree.describe.forces.signals import Function
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description
-from swelltree.describe.values import Flag, Name, NamedValues, Names, Number
+from swelltree.describe.values import (
+    Converted,
+    Flag,
+    Name,
+    NamedValues,
+    Names,
+    Number,
+    as_number,
+    row_of,
+)
 
 
 class Measure(NamedTuple):
@@ -74,13 +87,13 @@ class Controller(Description):
         gains: numbers that the law takes by name, u(t, y, gain=...): {"gain": 2e4}; numbers of the
             description, which can be varied without compiling again.
         plain: the law is plain Python that JAX cannot trace: called back from the time stepper,
-            some 0.1 ms for each evaluation, with derivatives by differences. What it must remember
-            are its states: a law that answers the same question in two ways is rejected.
-        states: names of what the law remembers: ["integral"]. They are part of the run: every
-            run begins with those of start.
+            some 0.1 ms for each evaluation, with derivatives by differences. Its memory must be in
+            its states: a law that returns different values for the same arguments is rejected.
+        states: names of the states of the law: ["integral"]. They are part of the run and start
+            from `start`.
         start: values of the states at the start, {"integral": 0.0}; zero if not given.
-        sample_time: time between samples [s]; the law is asked at 0, sample_time,
-            2 sample_time, ... and its u is held in between. Without it the law acts continuously.
+        sample_time: time between samples [s]; the law is evaluated at 0, sample_time, 2
+            sample_time, ... and its u is held in between. Without it the law acts continuously.
         surfaces: function of t, y and, with states, x (or "module:name") whose values pass
             through zero where the law jumps. Steps end there, and states change there only.
     """
@@ -130,7 +143,6 @@ class Controller(Description):
             )
 
     def table(self) -> NamedValues:
-        """This item as a TOML table."""
         table = super().table()
         for name in ("gains", "start"):
             if pairs := getattr(self, name):
@@ -218,3 +230,101 @@ class DistanceSensor(Sensor):
 SENSOR_TYPES: dict[str, type[Description]] = {
     cls.type: cls for cls in (PointSensor, DistanceSensor)
 }
+
+
+Pairs = tuple[tuple[str, object], ...]
+
+
+def _as_parameter(key: str, value: object) -> object:
+    """A number, text, bool, or rows of numbers."""
+    if isinstance(value, str | bool):
+        return value
+    if isinstance(value, numbers.Real):
+        return as_number(value)
+    row = row_of(value)
+    if row is None:
+        raise ValueError(
+            f"has {shown(value)} for '{key}'. Give a number, a text, a truth value or a list."
+        )
+    return tuple(_as_parameter(key, entry) for entry in row)
+
+
+def as_parameters(value: object) -> Pairs:
+    """{name: value} as pairs, which are hashable."""
+    if isinstance(value, tuple) and all(isinstance(x, tuple) and len(x) == 2 for x in value):
+        value = dict(value)
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{shown(value)} is not a table. Give {{name: value}}.")
+    for key in value:
+        if not isinstance(key, str) or not key.isidentifier() or key == "name":
+            raise ValueError(f"has the name {shown(key)}. Give a field of the effect's class.")
+    return tuple((key, _as_parameter(key, entry)) for key, entry in value.items())
+
+
+Parameters = Annotated[
+    Converted[Pairs],
+    BeforeValidator(as_parameters),
+    WithJsonSchema({"type": "object", "default": {}}),
+]
+
+
+@description
+class OwnEffect(Force):
+    """A physical effect of your own: a class made with `swelltree.effect`.
+
+    Args:
+        name: unique in the system.
+        effect: the class, or "module:name".
+        parameters: its fields: numbers, lists of numbers, texts.
+    """
+
+    type: ClassVar[str] = "own_effect"
+    name: Name
+    effect: Function
+    parameters: Parameters = ()
+
+    def table(self) -> NamedValues:
+        table = super().table()
+        if self.parameters:
+            table["parameters"] = {
+                key: list(value) if isinstance(value, tuple) else value
+                for key, value in self.parameters
+            }
+        return table
+
+
+def field_values(item: Description, parameters: Pairs, word: str, cls: type) -> dict[str, object]:
+    """Values of all fields of a user's class but `name`, from parameters and defaults.
+
+    Args:
+        item: what was described.
+        parameters: what it gives.
+        word: what the class is, for messages.
+        cls: a dataclass.
+    """
+    fields = {f.name: f for f in dataclasses.fields(cls) if f.name != "name"}
+    specified: dict[str, object] = dict(parameters)
+    for key in specified:
+        if key not in fields:
+            raise item.fail(
+                f"{word} '{cls.__name__}' has no field '{key}'.{suggest(key, fields)} "
+                f"It has {listed(fields) or 'none'}."
+            )
+    for key, each in fields.items():
+        if key not in specified and each.default is dataclasses.MISSING:
+            raise item.fail(f"{word} '{cls.__name__}' needs '{key}'. Give it in parameters.")
+        specified.setdefault(key, each.default)
+    return specified
+
+
+def number_values(item: Description, parameters: Pairs, word: str, cls: type) -> dict[str, float]:
+    """Parameters that are all numbers."""
+    result: dict[str, float] = {}
+    for key, value in field_values(item, parameters, word, cls).items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise item.fail(f"parameter '{key}' is not one number. Give one.")
+        result[key] = float(value)
+    return result
+
+
+OWN_TYPES: dict[str, type[Description]] = {OwnEffect.type: OwnEffect}

@@ -8,9 +8,9 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.describe.bodies.body import Point, PointLike
 from swelltree.describe.errors import shown
 from swelltree.describe.forces.elements import Force
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description
 from swelltree.describe.values import (
+    Converted,
     Flag,
     Name,
     Numbers,
@@ -23,7 +23,6 @@ from swelltree.describe.values import (
 )
 
 EXITS = ("left", "returned")
-_exit = one_of(EXITS, "way of leaving the water")
 
 
 def _as_rows(value: object) -> tuple[float | tuple[float, ...], ...]:
@@ -56,7 +55,7 @@ PoseStencil = Annotated[
 
 @description
 class Immersion(Force):
-    r"""What the water does to a body that goes through its surface.
+    r"""Forces of the water on a body that crosses the surface.
 
     Depth is that of one point of the body under the wave surface above it. Tables over this depth
     give the volume V, its centre, the added mass A and the drag areas of what is wet:
@@ -65,9 +64,9 @@ class Immersion(Force):
         f = \rho g V \hat z + \rho V \frac{Du}{Dt} + A \left(\frac{Du}{Dt} - \dot v\right)
             + \tfrac12 \rho C_d S\, |w| w + \dot A_+\, w, \qquad w = u - v
 
-    The last term is slamming: water that is set in motion takes momentum from the body. Half of
-    the energy it costs goes into the spray. Between the rows the tables are smooth and without
-    overshoot, outside of them they keep their last values.
+    The last term is slamming: water that is set in motion takes momentum from the body. Half of the
+    energy it requires is lost in spray. Tables are interpolated smoothly without overshoot and are
+    constant beyond their ends.
 
     Without a volume the tables follow from the hull of the body as described, upright or not, with
     Ca and Cd on what is wet of it.
@@ -85,8 +84,8 @@ class Immersion(Force):
         Ca: with a hull: added mass of the wet volume, along x, y and z of the body.
         Cd: with a hull: drag of the wet area seen along x, y and z of the body.
         slamming: with the force on entry.
-        exit: what becomes of the water's momentum when the body leaves it: "left" behind, which
-            loses its energy, or "returned", so that its energy is given back to the body.
+        exit: the water's momentum when the body leaves it: "left" behind, with a loss of its
+            energy, or "returned", so that its energy is given back to the body.
         buoyancy: with buoyancy and the pressure of the waves. False where the hull has both
             (compile(..., nonlinear=...)).
     """
@@ -102,7 +101,7 @@ class Immersion(Force):
     Ca: PoseStencil = (0.0, 0.0, 0.0)
     Cd: PoseStencil = (0.0, 0.0, 0.0)
     slamming: Flag = True
-    exit: Annotated[str, _exit[0], _exit[1]] = "left"
+    exit: Annotated[str, *one_of(EXITS, "way of leaving the water")] = "left"
     buoyancy: Flag = True
 
     def __post_init__(self) -> None:
@@ -174,7 +173,6 @@ class Immersion(Force):
 
     @property
     def points(self) -> dict[str, Point]:
-        """The points by field name."""
         return {"point": self.point}
 
 

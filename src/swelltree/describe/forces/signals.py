@@ -12,12 +12,18 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description, within
-from swelltree.describe.values import NamedValues, Number, Numbers, as_number, one_of, row_of
+from swelltree.describe.values import (
+    Converted,
+    NamedValues,
+    Number,
+    Numbers,
+    as_number,
+    one_of,
+    row_of,
+)
 
 INTERPOLATIONS = ("spline", "monotone", "linear")
-_interpolation = one_of(INTERPOLATIONS, "way of interpolation")
 PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
@@ -37,7 +43,7 @@ class Table(Description):
     type: ClassVar[str] = "table"
     time: Numbers
     value: Numbers
-    interpolation: Annotated[str, _interpolation[0], _interpolation[1]] = "spline"
+    interpolation: Annotated[str, *one_of(INTERPOLATIONS, "way of interpolation")] = "spline"
 
     def __post_init__(self) -> None:
         if len(self.time) != len(self.value):

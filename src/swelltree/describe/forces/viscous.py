@@ -24,9 +24,6 @@ from swelltree.describe.values import (
 )
 
 RELATIVE_TO = ("ground", "current", "water")
-_surface = one_of(("actual", "still"), "surface")
-_lumping = one_of(("middle", "nodes"), "lumping")
-_relative = one_of(RELATIVE_TO, "reference")
 
 
 @description
@@ -47,7 +44,7 @@ class QuadraticDrag(Force):
     name: Name
     body: PointLike
     damping: Matrix
-    relative_to: Annotated[str, _relative[0], _relative[1]] = "current"
+    relative_to: Annotated[str, *one_of(RELATIVE_TO, "reference")] = "current"
 
     def __post_init__(self) -> None:
         if any(self.body.position) or self.body.rotation is not None:
@@ -72,7 +69,6 @@ class QuadraticDrag(Force):
 
     @property
     def points(self) -> dict[str, Point]:
-        """The points by field name."""
         return {"body": self.body}
 
 
@@ -119,7 +115,6 @@ class BodyDrag(Force):
 
     @property
     def points(self) -> dict[str, Point]:
-        """The points by field name."""
         return {"point": self.point}
 
 
@@ -173,8 +168,8 @@ class MorisonMember(Force):
     drag_width: Number | None = None
     section_area: Number | None = None
     strips: Count = 10
-    lumping: Annotated[str, _lumping[0], _lumping[1]] = "middle"
-    surface: Annotated[str, _surface[0], _surface[1]] = "actual"
+    lumping: Annotated[str, *one_of(("middle", "nodes"), "lumping")] = "middle"
+    surface: Annotated[str, *one_of(("actual", "still"), "surface")] = "actual"
     inertia: Flag = True
     buoyancy: Flag = False
 
@@ -214,7 +209,6 @@ class MorisonMember(Force):
 
     @property
     def points(self) -> dict[str, Point]:
-        """The points by field name."""
         return {"a": self.a, "b": self.b}
 
 
@@ -275,7 +269,6 @@ class WindDrag(Force):
 
     @property
     def points(self) -> dict[str, Point]:
-        """The points by field name."""
         return {"point": self.point}
 
 
@@ -333,7 +326,6 @@ class Rotor(Force):
 
     @property
     def points(self) -> dict[str, Point]:
-        """The points by field name."""
         return {"hub": self.hub}
 
 

@@ -1,1 +1,1 @@
-"""Joints."""
+"""Joints: the base class, its kinds, couplings between joint coordinates."""

@@ -7,11 +7,10 @@ from typing import Annotated, ClassVar, NamedTuple
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.errors import SwelltreeError, shown
-from swelltree.describe.forces.own_effects import Parameters
+from swelltree.describe.forces.controllers import Parameters
 from swelltree.describe.forces.signals import Function
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description
-from swelltree.describe.values import DOFS, Name, NamedValues, Names, Number, as_number
+from swelltree.describe.values import DOFS, Converted, Name, NamedValues, Names, Number, as_number
 
 Pairs = tuple[tuple[str, float], ...]
 
@@ -78,16 +77,16 @@ class AnyCoupling(Description):
 class Coupling(AnyCoupling):
     """Coordinates of joints in a fixed relation: sum of coefficients times coordinates = constant.
 
-    A gear pair is {"a": r_a, "b": r_b}, a belt {"a": r_a, "b": -r_b}, a pinion on a rack
-    {"pinion": r, "rack": -1}, a differential {"carrier": 2, "left": -1, "right": -1}. The coupling
-    puts the force coefficient times multiplier on each coordinate (on the follower, and the
-    opposite on the base) and does no work. Turns are counted, so any number of them may pass.
+    A gear pair is {"a": r_a, "b": r_b}, a belt {"a": r_a, "b": -r_b}, a pinion on a rack {"pinion":
+    r, "rack": -1}, a differential {"carrier": 2, "left": -1, "right": -1}. The coupling puts the
+    force coefficient times multiplier on each coordinate (on the follower, and the opposite on the
+    base) and does no work. Full turns are counted.
 
     Args:
         name: unique in the system.
         coordinates: coefficient of each coordinate, by the name of its joint, or "joint.Pitch"
             where a joint has several. Those of `Ball` and `Free` rotations cannot be coupled.
-        constant: the sum; by default what it is as described, so that nothing moves.
+        constant: the sum; by default its described value.
     """
 
     coordinates: Coefficients
@@ -109,7 +108,6 @@ class Coupling(AnyCoupling):
         return [key for key, _ in self.coordinates]
 
     def table(self) -> NamedValues:
-        """This item as a TOML table."""
         return super().table() | {"coordinates": dict(self.coordinates)}
 
 
@@ -146,7 +144,6 @@ class OwnCoupling(AnyCoupling):
         return self.coordinates
 
     def table(self) -> NamedValues:
-        """This item as a TOML table."""
         table = super().table()
         if self.parameters:
             table["parameters"] = dict(self.parameters)

@@ -13,25 +13,23 @@ import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.bodies.body import Point, PointLike
-from swelltree.describe.bodies.frames import (
-    euler_deg_matrix,
-    nearest_axis,
-    nearest_rotation,
-    turned_onto,
-)
 from swelltree.describe.errors import listed, suggest, warn_user
 from swelltree.describe.forces.signals import SIGNAL_SCHEMA, SignalForm, Table, as_signal
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description, plain
 from swelltree.describe.values import (
     AXES,
     DOFS,
+    Converted,
     Flag,
     Name,
     NamedValues,
     Rotation,
     Vector,
     as_number,
+    euler_deg_matrix,
+    nearest_axis,
+    nearest_rotation,
+    turned_onto,
 )
 
 

@@ -1,1 +1,1 @@
-"""Lines, rods, winches and what is done with them."""
+"""Lines and their types, rods, seabed, winches and operations."""

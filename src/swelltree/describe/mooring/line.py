@@ -15,9 +15,9 @@ from swelltree.describe.errors import shown
 from swelltree.describe.forces.elements import Force
 from swelltree.describe.matrix6 import Matrix, Six, by_dof, dense, six
 from swelltree.describe.mooring.line_types import LineType
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description, differs, parts_of, plain, within
 from swelltree.describe.values import (
+    Converted,
     Count,
     Flag,
     Name,
@@ -38,11 +38,7 @@ MaybeNumber = Annotated[
 MODELS = ("dynamic", "quasi_static", "multibody", "lumped")
 CABLES = ("multibody", "lumped")  # models of which every node is a body
 DEFAULT_SEGMENTS = 20
-_model = one_of(MODELS, "line model")
-_axial = one_of(("elastic", "inextensible"), "axial law")
 END_SCHEMA = one_of(("A", "B"), "end of a line")
-_slack = one_of(("pulls_only", "damped"), "behaviour of slack elements")
-_form = one_of(("block", "plain"), "form of the chain")
 
 
 @description
@@ -51,7 +47,7 @@ class Junction(Description):
 
     Args:
         name: unique in the system.
-        position: where it is at first [m]; equilibrium finds where it rests.
+        position: initial position [m]; `equilibrium` finds the final one.
         mass: in air [kg].
         volume: displaced [m^3].
         drag_area: drag coefficient times area [m^2].
@@ -163,7 +159,6 @@ class Section(Description):
             raise self.fail("segments 0 is too few. Give one or more.")
 
     def table(self) -> NamedValues:
-        """This item as a TOML table."""
         table = {"type": plain(self.type), "length": self.length}
         return table if self.segments is None else table | {"segments": self.segments}
 
@@ -203,15 +198,15 @@ class Line(Description):
         clamp_A: direction of the line at A in the axes of what it is fixed to, for lines with
             bending stiffness; pinned if not given.
         clamp_B: direction of the line at B, from A towards B.
-        release_time: the line lets go of its end at this time [s].
+        release_time: the line releases its end at this time [s].
         release_tension: the line breaks at its end at this tension [N].
-        release_end: the end that is let go, "B" or "A".
-        slack: what an element of a multibody or lumped cable does when it is shorter than its
-            rest length: "pulls_only" (nothing; damping never pushes), or "damped" (the dash-pot
-            stays at work, as printed in Wuillaume et al. 2017, eq. 7).
+        release_end: the end that is released, "B" or "A".
+        slack: law of a slack element of a multibody or lumped cable: "pulls_only" (no force;
+            damping never pushes) or "damped" (the damper still acts, as printed in Wuillaume et al.
+            2017, eq. 7).
         form: of a multibody cable: "block" (three DOFs of an element at a time), or "plain"
             (one joint at a time, hinge, hinge and slider with two massless bodies).
-        dry: leave out what the water does to a multibody or lumped cable.
+        dry: no hydrodynamic loads on a multibody or lumped cable.
     """
 
     kind: ClassVar[str] = "line"
@@ -220,9 +215,9 @@ class Line(Description):
     B: EndLike
     rest_length: MaybeNumber = None
     type: TypeLike = None  # pyright: ignore[reportIncompatibleVariableOverride]
-    model: Annotated[str, _model[0], _model[1]] = "dynamic"
+    model: Annotated[str, *one_of(MODELS, "line model")] = "dynamic"
     segments: Count | None = None
-    axial: Annotated[str, _axial[0], _axial[1]] = "elastic"
+    axial: Annotated[str, *one_of(("elastic", "inextensible"), "axial law")] = "elastic"
     sections: Annotated[
         Converted[tuple[Section, ...]],
         parts_of(Section, "Section(type, length)"),
@@ -233,8 +228,10 @@ class Line(Description):
     release_time: Number | None = None
     release_tension: Number | None = None
     release_end: Annotated[str, END_SCHEMA[0], END_SCHEMA[1]] = "B"
-    slack: Annotated[str, _slack[0], _slack[1]] = "pulls_only"
-    form: Annotated[str, _form[0], _form[1]] = "block"
+    slack: Annotated[str, *one_of(("pulls_only", "damped"), "behaviour of slack elements")] = (
+        "pulls_only"
+    )
+    form: Annotated[str, *one_of(("block", "plain"), "form of the chain")] = "block"
     dry: Flag = False
 
     def __post_init__(self) -> None:
@@ -311,7 +308,6 @@ class Line(Description):
         )
 
     def table(self) -> NamedValues:
-        """This item as a TOML table."""
         fields = {field.name: field.default for field in dataclasses.fields(self)}
         table = {
             name: plain(getattr(self, name))

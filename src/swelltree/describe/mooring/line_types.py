@@ -14,9 +14,8 @@ import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description
-from swelltree.describe.values import Name, Number, as_numbers, row_of
+from swelltree.describe.values import Converted, Name, Number, as_numbers, row_of
 
 THICKEST = 0.5  # m: nominal diameter of chains and ropes
 # breaking load of chain: factor d^2 (44 - 0.08 d) kN with the diameter d in mm
@@ -52,7 +51,7 @@ Stretch = Annotated[
 
 @description
 class LineType(Description):
-    r"""What a line is made of.
+    r"""Properties of a line.
 
     Forces per length: drag :math:`\tfrac12 \rho C_{dn} d |w_n| w_n` across and
     :math:`\tfrac12 \rho C_{dt} \pi d |w_t| w_t` along the line, lift

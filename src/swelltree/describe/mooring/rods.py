@@ -12,19 +12,24 @@ import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.bodies.body import POINT_SCHEMA, Body, Point
-from swelltree.describe.bodies.frames import turned_onto
 from swelltree.describe.errors import shown
 from swelltree.describe.forces.viscous import MorisonMember
 from swelltree.describe.joints.joint import Joint
 from swelltree.describe.joints.kinds import Ball, Free, Weld
 from swelltree.describe.mooring.line import OnJunction, OnLine, as_end
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description
 from swelltree.describe.topology import WORLD_NAME
-from swelltree.describe.values import Count, Name, NamedValues, Number, one_of
+from swelltree.describe.values import (
+    Converted,
+    Count,
+    Name,
+    NamedValues,
+    Number,
+    one_of,
+    turned_onto,
+)
 
 ATTACHMENTS = ("free", "pinned", "fixed")
-_attachment = one_of(ATTACHMENTS, "way to hold a rod")
 
 
 def _as_rod_end(value: object) -> Point:
@@ -95,7 +100,7 @@ class Rod(Description):
     Cdt: Number = 0.0
     Cat: Number = 0.0
     segments: Count = 10
-    attachment: Annotated[str, _attachment[0], _attachment[1]] = "free"
+    attachment: Annotated[str, *one_of(ATTACHMENTS, "way to hold a rod")] = "free"
 
     def __post_init__(self) -> None:
         if not self.diameter > 0:

@@ -9,9 +9,16 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.describe.bodies.body import Point, PointLike
 from swelltree.describe.errors import shown
 from swelltree.describe.mooring.line import OnLine
-from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description, within
-from swelltree.describe.values import Name, Number, Numbers, as_numbers, as_vector, row_of
+from swelltree.describe.values import (
+    Converted,
+    Name,
+    Number,
+    Numbers,
+    as_numbers,
+    as_vector,
+    row_of,
+)
 
 if TYPE_CHECKING:
     from swelltree.describe.system import System
@@ -63,7 +70,7 @@ class DepthGrid(Description):
             raise self.fail("a depth is not positive. Depths are metres below the still water.")
 
     def at(self, x: float, y: float) -> float:
-        """Depth at a place [m]; beyond the grid its edge goes on."""
+        """Depth at a position [m]; constant beyond the edges of the grid."""
         along_y = [np.interp(y, self.y, row) for row in self.depth]
         return float(np.interp(x, self.x, along_y))
 
@@ -87,7 +94,7 @@ class Seabed(Description):
         stiffness: of a soft ground, force per area and depth [Pa/m]; rigid if not given. A body's
             contact point takes it on its own area.
         damping: of a soft ground [Pa s/m].
-        friction: coefficient of Coulomb friction: what is pulled by less holds exactly.
+        friction: coefficient of Coulomb friction: below the friction limit there is no sliding.
         friction_velocity: of older files, where friction was smoothed over this velocity [m/s];
             it changes nothing.
     """

@@ -12,10 +12,10 @@ from swelltree.describe.mooring.operations import (
     Operation,
     Schedule,
     Stage,
+    Winch,
     couplings,
     winch_schedule,
 )
-from swelltree.describe.mooring.winches import Winch
 
 if TYPE_CHECKING:
     from swelltree.describe.system import System

@@ -10,8 +10,7 @@ import numpy as np
 
 from swelltree.describe.bodies.body import Body
 from swelltree.describe.bodies.hull_panels import hull_panels
-from swelltree.describe.bodies.meshes import holes, repaired
-from swelltree.describe.bodies.panels import Panels, join
+from swelltree.describe.bodies.meshes import Panels, holes, join, repaired
 from swelltree.describe.errors import SwelltreeError, warn_user
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ import numpy as np
 
 from swelltree.describe.bodies.body import Body
 from swelltree.describe.bodies.hulls import MeshFile, PanelHull
-from swelltree.describe.bodies.meshes import mesh_notes
-from swelltree.describe.bodies.panels import Panels
+from swelltree.describe.bodies.meshes import Panels, mesh_notes
 from swelltree.describe.bodies.solids import Immersed, hull_immersed
 from swelltree.describe.casefile.case import Case
 from swelltree.describe.environment.water import Water

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from swelltree.describe.bodies.panels import Panels
+from swelltree.describe.bodies.meshes import Panels
 from swelltree.describe.environment.water import Water
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.describe.values import DOFS, NamedValues

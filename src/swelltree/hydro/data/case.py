@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from swelltree.describe.casefile.case import Case
 from swelltree.describe.errors import SwelltreeError, suggest
-from swelltree.describe.files.paths import user_path
+from swelltree.describe.files.atomic import user_path
 from swelltree.describe.values import NamedValues
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.files import numbers
+from swelltree.describe.files.atomic import plain_bytes
 from swelltree.describe.files.numbers import to_positive
-from swelltree.describe.files.paths import plain_bytes
 from swelltree.describe.values import NamedValues
 from swelltree.jit import Array
 

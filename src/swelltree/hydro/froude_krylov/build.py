@@ -9,8 +9,7 @@ import numpy as np
 from swelltree.describe import System
 from swelltree.describe.bodies.body import DISPLACEMENT, Body
 from swelltree.describe.bodies.hull_panels import hull_panels
-from swelltree.describe.bodies.meshes import mesh_notes
-from swelltree.describe.bodies.panels import Panels
+from swelltree.describe.bodies.meshes import Panels, mesh_notes
 from swelltree.describe.environment.water import Water
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.hydro.bem.meshes import check_closed

@@ -29,9 +29,15 @@ from swelltree.hydro.linear.frame import shared_out, welded_motion
 from swelltree.hydro.linear.hydro import Hydro, linear_hydro
 from swelltree.hydro.linear.radiation import Memory
 from swelltree.model.model import Model
-from swelltree.multibody.kinematics import Pose, forward, joint_frames
+from swelltree.multibody.kinematics import (
+    Pose,
+    forward,
+    joint_frames,
+    moved_positions,
+    tree_blocks,
+    velocity_matrix,
+)
 from swelltree.multibody.layout import DOFS, Layout
-from swelltree.multibody.tree import moved_positions, tree_blocks, velocity_matrix
 from swelltree.spatial.linear_steps import partners_in
 from swelltree.waves.dispersion import dispersion
 

@@ -15,13 +15,21 @@ from swelltree.hydro.linear.excitation import interpolated, travelled
 from swelltree.hydro.linear.hydro import without_radiation
 from swelltree.hydro.radiation.fit import MissedFitWarning, RadiationModel, fit_radiation
 from swelltree.jit import Array
-from swelltree.model.internal_state import internal_at_rest, present
+from swelltree.model.capabilities import internal_at_rest, present
 from swelltree.model.model import Model
 from swelltree.model.solved import total_loads
 from swelltree.mooring.dynamic.lines import with_static_lines
 from swelltree.multibody.inertia import dense_inertia, world_inertia
-from swelltree.multibody.kinematics import Motion, dof_coordinates, dof_rates, forward, joint_frames
-from swelltree.multibody.tree import moved_positions, tree_blocks, velocity_matrix
+from swelltree.multibody.kinematics import (
+    Motion,
+    dof_coordinates,
+    dof_rates,
+    forward,
+    joint_frames,
+    moved_positions,
+    tree_blocks,
+    velocity_matrix,
+)
 from swelltree.waves.dispersion import dispersion
 
 # --- How far the motions of a described system with fitted radiation are from those with the data

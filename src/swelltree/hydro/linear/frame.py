@@ -29,7 +29,7 @@ from swelltree.multibody.layout import Layout
 from swelltree.spatial.rotations import matmul, transpose
 
 if TYPE_CHECKING:
-    from swelltree.model.internal_state import InternalState
+    from swelltree.model.capabilities import InternalState
 
 KIND = "frame"
 

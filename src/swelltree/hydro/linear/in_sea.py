@@ -17,7 +17,7 @@ from swelltree.hydro.linear.hydro import linear_hydro, wave_loads
 from swelltree.hydro.linear.wave_sums import wave_sums
 from swelltree.jit import Array, namespace, pytree
 from swelltree.model.capabilities import PreparedForSea, feels
-from swelltree.model.checks.lines_alone import refuse_lines_alone
+from swelltree.model.checks import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.waves.airy import Components
 from swelltree.waves.gridded import GridWaves

@@ -9,7 +9,7 @@ import numpy as np
 
 from swelltree.describe import BodyDrag, MorisonMember, QuadraticDrag, System, WindDrag
 from swelltree.describe.matrix6 import dense
-from swelltree.forces.wind.wind_drag import WindDrags
+from swelltree.forces.wind import WindDrags
 from swelltree.hydro.morison.drag import BodyDrags, QuadraticDrags
 from swelltree.hydro.morison.morison import MorisonMembers, WaterInertia, wetness
 from swelltree.jit import Array, Tree

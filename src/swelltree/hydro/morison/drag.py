@@ -22,9 +22,8 @@ from swelltree.model.capabilities import ExcitedByWaves, HasDrag, Reports
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.sea import current_at, water_at
-from swelltree.multibody.kinematics import Motion
+from swelltree.multibody.kinematics import Motion, point_motion, spread
 from swelltree.multibody.layout import Layout
-from swelltree.multibody.tree import point_motion, spread
 from swelltree.spatial.rotations import dot, matvec, skew, transpose
 
 TINY = 1e-12  # (m/s)^2 under the root, so that drag has a derivative at rest

@@ -28,9 +28,8 @@ from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.sea import surface_and_water_at, water_at
 from swelltree.multibody.inertia import kirchhoff, world_added_mass
-from swelltree.multibody.kinematics import Motion, Pose
+from swelltree.multibody.kinematics import Motion, Pose, point_motion
 from swelltree.multibody.layout import Layout
-from swelltree.multibody.tree import point_motion
 from swelltree.spatial.loops import in_rows
 from swelltree.spatial.rotations import cross, dot, matvec, skew
 

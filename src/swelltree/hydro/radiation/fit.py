@@ -75,7 +75,7 @@ def fit_radiation(
         omega_max: leave out data above this frequency [rad/s].
         causal: correct added mass that contradicts the damping, where that has decayed.
         entry_order: states for each entry in "kristiansen" and "per_entry".
-        cache: keep the fit and look for it before computing.
+        cache: cache the fits.
         as_specified: keep frequencies at which the data jump, and A that contradicts B.
         importance: of the misfit at each of `omega`, beside 1, which all have.
     """

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.describe.bodies.frames import euler_deg_matrix
 from swelltree.describe.environment.water import Water
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
+from swelltree.describe.files.atomic import user_path
 from swelltree.describe.files.numbers import to_number, to_positive
-from swelltree.describe.files.paths import user_path
+from swelltree.describe.values import euler_deg_matrix
 from swelltree.hydro.data.dataset import (
     VARIABLES,
     HydroParts,
@@ -63,13 +63,14 @@ def read_hydro(
         length: WAMIT's length scale ULEN [m], where there is no .out file.
         rotation_center: reference points {body: (x, y, z)}, where the files do not give them.
         center_of_mass: centres of mass {body: (x, y, z)}, likewise.
-        rotation_deg: how the axes of bodies lay when the data were made {body: (roll, pitch, yaw)},
-            as in `Body` [degrees]: a body described turned otherwise is then turned, or rejected.
+        rotation_deg: orientation of the body axes when the data were computed {body: (roll, pitch,
+            yaw)}, as in `Body` [degrees]: a body described turned otherwise is then turned, or
+            rejected.
         format: one of 'wamit', 'nemoh', 'bemio', 'aqwa', 'capytaine', 'hams' instead of guessing.
         check: run `hydro_report` and keep its findings in the attribute `findings`.
-        gaps: treatment of missing values: "error" (reported with file and frequency),
-            "interpolate" (between neighbouring frequencies), "drop" (these frequencies are left
-            out) or "keep" (NaN, which `compile` rejects). What was done stands in the notes.
+        gaps: treatment of missing values: "error" (reported with file and frequency), "interpolate"
+            (between neighbouring frequencies), "drop" (these frequencies are left out) or "keep"
+            (NaN, which `compile` rejects). The notes list what was done.
         water: whose density, gravity and depth hold where neither the files (WAMIT, HAMS) nor
             rho, g and depth give them; a case file gives its own.
     """

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, error_in_file, shown, suggest
+from swelltree.describe.files.atomic import plain_bytes
 from swelltree.describe.files.numbers import (
     NUMBER,
     Fail,
@@ -18,7 +19,6 @@ from swelltree.describe.files.numbers import (
     to_number,
     to_table,
 )
-from swelltree.describe.files.paths import plain_bytes
 
 
 @dataclass(frozen=True)

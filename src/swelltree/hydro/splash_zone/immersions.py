@@ -33,9 +33,8 @@ from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.sea import water_at
 from swelltree.multibody.inertia import kirchhoff
-from swelltree.multibody.kinematics import Motion
+from swelltree.multibody.kinematics import Motion, point_motion
 from swelltree.multibody.layout import Layout
-from swelltree.multibody.tree import point_motion
 from swelltree.spatial.rotations import cross, dot, matmul, matvec, skew, transpose
 
 if TYPE_CHECKING:

@@ -58,10 +58,10 @@ from swelltree.model.capabilities import (
     HasConstants,
     HasLinearForm,
     HasNonlinearity,
+    InternalState,
     ReportsFields,
 )
 from swelltree.model.effect import Instant, LinearForm, Loads
-from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Motion, Pose
 from swelltree.spatial.rotations import about_axis

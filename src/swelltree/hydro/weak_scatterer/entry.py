@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.describe import System
-from swelltree.describe.bodies.panels import Panels
+from swelltree.describe.bodies.meshes import Panels
 from swelltree.hydro.froude_krylov.build import joined_triangles
 from swelltree.hydro.froude_krylov.hulls import Hulls
 from swelltree.hydro.splash_zone.immersions import COLUMNS, WIDTH, Immersions, depth_tables, wet_at

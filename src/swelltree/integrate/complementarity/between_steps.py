@@ -27,12 +27,10 @@ from swelltree.integrate.complementarity.state import (
     winch_numbers,
 )
 from swelltree.jit import Array, jax, jnp
-from swelltree.model.capabilities import HasEvents, HasTangent, HasWinches, having
+from swelltree.model.capabilities import HasEvents, HasTangent, HasWinches, InternalState, having
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
-from swelltree.multibody.kinematics import Motion, forward
-from swelltree.multibody.tree import moved_positions
+from swelltree.multibody.kinematics import Motion, forward, moved_positions
 from swelltree.spatial.rotations import matmul, transpose
 
 

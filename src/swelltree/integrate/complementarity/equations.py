@@ -19,10 +19,9 @@ from swelltree.jit import Array, jax, jnp, namespace, pytree
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import lines_of
 from swelltree.multibody.inertia import kirchhoff, world_added_mass
-from swelltree.multibody.kinematics import Pose, dof_rates, forward, joint_frames
+from swelltree.multibody.kinematics import Pose, dof_rates, forward, joint_frames, moved_positions
 from swelltree.multibody.layout import Layout, Row
 from swelltree.multibody.rows import Rotation, Translation, coordinate_row
-from swelltree.multibody.tree import moved_positions
 from swelltree.spatial.rotations import (
     apply,
     cross,

@@ -33,12 +33,12 @@ from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.state import LineState, StepConstants, StepperState, locks
 from swelltree.integrate.complementarity.step_rows import with_ends
 from swelltree.jit import Array
-from swelltree.model.internal_state import InternalState
+from swelltree.model.capabilities import InternalState
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.mooring.cable.cables import with_drums_stopped
 from swelltree.mooring.dynamic.lines import required_lines
-from swelltree.multibody.constraints import evaluate_rows
+from swelltree.multibody.build_layout import evaluate_rows
 from swelltree.multibody.inertia import dense_inertia, world_inertia
 from swelltree.multibody.kinematics import joint_frames
 

@@ -26,8 +26,7 @@ from swelltree.model.model import Model
 from swelltree.model.sea import surface_at
 from swelltree.model.solved import element_names
 from swelltree.multibody.inertia import kirchhoff
-from swelltree.multibody.kinematics import Motion, Pose
-from swelltree.multibody.tree import point_motion
+from swelltree.multibody.kinematics import Motion, Pose, point_motion
 from swelltree.spatial.rotations import dot, matvec
 
 

@@ -32,9 +32,9 @@ from swelltree.integrate.complementarity.state import (
     surplus_projector,
 )
 from swelltree.jit import Array, Tree, jnp, pytree
+from swelltree.model.capabilities import InternalState, internal_rate
+from swelltree.model.capabilities import present as present_inside
 from swelltree.model.effect import Instant, Loads
-from swelltree.model.internal_state import InternalState, internal_rate
-from swelltree.model.internal_state import present as present_inside
 from swelltree.model.model import Model
 from swelltree.model.sea import surface_and_water_at
 from swelltree.model.signals import drives_at

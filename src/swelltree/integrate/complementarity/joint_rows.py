@@ -20,7 +20,7 @@ from swelltree.integrate.complementarity.cayley import couple_of, gibbs
 from swelltree.integrate.complementarity.poses import PoseStencil
 from swelltree.jit import Array, jnp
 from swelltree.model.model import Model
-from swelltree.multibody.constraints import evaluate_rows
+from swelltree.multibody.build_layout import evaluate_rows
 from swelltree.multibody.kinematics import body_index, dof_coordinates, joint_frames, with_world
 from swelltree.multibody.layout import Row
 from swelltree.multibody.rows import Drives, MeanFrames, combination

@@ -26,7 +26,7 @@ from swelltree.integrate.complementarity.state import (
     StepperState,
 )
 from swelltree.jit import Array, Tree, pytree
-from swelltree.model.internal_state import InternalState, internal_settled
+from swelltree.model.capabilities import InternalState, internal_settled
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import lines_of
 from swelltree.multibody.kinematics import Pose

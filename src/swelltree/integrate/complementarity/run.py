@@ -21,9 +21,9 @@ from swelltree.integrate.complementarity.state import (
     StepperState,
 )
 from swelltree.integrate.complementarity.step import advance
-from swelltree.integrate.extremes import as_channels, known_now, nothing_known, with_step
+from swelltree.integrate.problem import as_channels, known_now, nothing_known, with_step
 from swelltree.jit import Array, Program, Tree, flatten, jax, jnp, leaves_of, mapped, shapes_of
-from swelltree.model.internal_state import InternalState
+from swelltree.model.capabilities import InternalState
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import lines_of
 from swelltree.multibody.kinematics import Pose

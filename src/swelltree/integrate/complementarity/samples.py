@@ -6,7 +6,7 @@ from dataclasses import field
 
 from swelltree.integrate.complementarity.lines.report import LineReport
 from swelltree.jit import Array, Tree, pytree
-from swelltree.model.internal_state import InternalState
+from swelltree.model.capabilities import InternalState
 from swelltree.multibody.kinematics import Pose
 
 

@@ -23,7 +23,7 @@ from swelltree.integrate.complementarity.state import (
     empty_log,
 )
 from swelltree.jit import Array, namespace
-from swelltree.model.internal_state import InternalState, internal_at_rest, internal_settled
+from swelltree.model.capabilities import InternalState, internal_at_rest, internal_settled
 from swelltree.model.model import Model
 from swelltree.model.solved import element_names, total_loads
 from swelltree.mooring.dynamic.lines import DynamicLines, lines_of
@@ -35,8 +35,9 @@ from swelltree.multibody.kinematics import (
     dof_rates,
     forward,
     joint_frames,
+    tree_blocks,
+    velocity_matrix,
 )
-from swelltree.multibody.tree import tree_blocks, velocity_matrix
 from swelltree.pto.actuators.actuators import pair_wrench
 from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.spatial.rotations import about_axis, matmul

@@ -9,16 +9,14 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.jit import Array, Tree, jax, jnp, pytree
-from swelltree.model.capabilities import all_winches
-from swelltree.model.internal_state import internal_at_rest, present
+from swelltree.model.capabilities import all_winches, internal_at_rest, present
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import lines_of, required_lines
 from swelltree.mooring.winches import WinchState
-from swelltree.multibody.constraints import evaluate_rows
-from swelltree.multibody.kinematics import Motion, Pose
+from swelltree.multibody.build_layout import evaluate_rows
+from swelltree.multibody.kinematics import Motion, Pose, tree_blocks, velocity_matrix
 from swelltree.multibody.layout import Row
 from swelltree.multibody.rows import Drives
-from swelltree.multibody.tree import tree_blocks, velocity_matrix
 from swelltree.pto.actuators.forces import stroke_forces
 
 LOG = 512  # events that are kept

@@ -54,9 +54,8 @@ from swelltree.integrate.complementarity.step_rows import (
 )
 from swelltree.integrate.complementarity.sticking import with_stick_forces
 from swelltree.jit import Array, Tree, jax, jnp
-from swelltree.model.capabilities import CommandsStrokes, HasFirstStates, having
+from swelltree.model.capabilities import CommandsStrokes, HasFirstStates, InternalState, having
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.mooring.dynamic.lines import WAITS, lines_of

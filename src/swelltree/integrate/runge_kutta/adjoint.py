@@ -23,11 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.integrate.problem import Carry, Options, Problem
+from swelltree.integrate.problem import Carry, Code, Options, Problem, cubic, inner_terms
 from swelltree.integrate.runge_kutta.attempt import Attempts
 from swelltree.integrate.runge_kutta.explicit import SAME, TABLEAUS, Tableau
-from swelltree.integrate.runge_kutta.extension import cubic, inner_terms
-from swelltree.integrate.solution import Code
 from swelltree.jit import Array, Tree, jax, jnp, ravel_pytree
 from swelltree.spatial.linear_steps import ExactStages
 

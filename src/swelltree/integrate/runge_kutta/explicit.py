@@ -14,11 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swelltree.integrate.problem import Attempt, Carry, LinearBlock, Problem
-from swelltree.integrate.runge_kutta.extension import (
+from swelltree.integrate.problem import (
     EARLY,
     HALF,
+    Attempt,
+    Carry,
     Extension,
+    LinearBlock,
+    Problem,
     cubic,
     inner_rows,
     inner_terms,

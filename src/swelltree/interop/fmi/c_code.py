@@ -10,7 +10,7 @@ from typing import Unpack
 
 from swelltree.describe.files.atomic import write_atomic
 from swelltree.describe.options import ExportOptions, with_options
-from swelltree.integrate.solution import Code, describe
+from swelltree.integrate.problem import Code, describe
 from swelltree.interop.fmi.device import BLOCK, BLOCKS, Device, Variable, device_of
 from swelltree.model.model import Model
 from swelltree.results.files import make_folder

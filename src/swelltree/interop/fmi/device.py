@@ -16,7 +16,7 @@ from typing import NamedTuple, Unpack
 
 import numpy as np
 
-from swelltree.compiler.breakpoints import functions_of_time
+from swelltree.compiler.functions_of_time import functions_of_time
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
 from swelltree.describe.options import (
     ExportOptions,

@@ -21,12 +21,11 @@ from swelltree.describe import (
     SeaOf,
     SwelltreeError,
 )
-from swelltree.describe.environment.currents import Current
 from swelltree.describe.environment.seas import Sea
+from swelltree.describe.environment.water import Current
 from swelltree.describe.errors import listed, warn_user
-from swelltree.describe.files.atomic import write_atomic
+from swelltree.describe.files.atomic import plain_text, write_atomic
 from swelltree.describe.files.numbers import is_number, to_integer, to_number
-from swelltree.describe.files.paths import plain_text
 from swelltree.interop.mooring_rows import Place, TextRow
 
 T = TypeVar("T")

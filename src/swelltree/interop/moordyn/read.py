@@ -14,8 +14,8 @@ from pathlib import Path
 
 from swelltree.describe import LineType, Seabed
 from swelltree.describe.errors import SwelltreeError, suggest
+from swelltree.describe.files.atomic import plain_text, user_path
 from swelltree.describe.files.numbers import is_number
-from swelltree.describe.files.paths import plain_text, user_path
 from swelltree.describe.values import NamedValues
 from swelltree.interop.moordyn.beside import read_curve, read_flow, read_grid
 from swelltree.interop.mooring_file import MooringFile, with_water

@@ -12,8 +12,7 @@ import xarray as xr
 from swelltree.describe.casefile.case import Case, loads
 from swelltree.describe.casefile.toml import to_text
 from swelltree.describe.errors import SwelltreeError, suggest
-from swelltree.describe.files.atomic import write_atomic
-from swelltree.describe.files.paths import plain_bytes, user_path
+from swelltree.describe.files.atomic import plain_bytes, user_path, write_atomic
 from swelltree.describe.values import NamedValues
 from swelltree.interop.wecsim.assignments import Findings, Left, plain_name
 from swelltree.interop.wecsim.diagram import read_diagram

@@ -14,8 +14,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
 from swelltree.interop.wecsim.assignments import Assignments, Findings, path_of, relative
-from swelltree.interop.wecsim.hydro_data import HydroData
-from swelltree.interop.wecsim.matfile import columns_of, read_mat
+from swelltree.interop.wecsim.hydro_data import HydroData, columns_of, read_mat
 from swelltree.interop.wecsim.script import Script
 
 TYPES = {

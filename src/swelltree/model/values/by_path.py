@@ -28,8 +28,7 @@ from swelltree.model.capabilities import HasRadiation, having
 
 if TYPE_CHECKING:
     from swelltree.hydro.linear.data import RadiationMemory
-    from swelltree.model.model import Model
-    from swelltree.model.values.described import Described
+    from swelltree.model.model import Described, Model
 
 STEP = 1e-4  # of a number, to take differences by
 ONE_SIDED = {0: -25 / 12, 1: 4.0, 2: -3.0, 3: 4 / 3, 4: -1 / 4}

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.paths import is_path, number_at, parts_of, path_of
 from swelltree.jit import Array, Tree, flatten, known, namespace
@@ -35,7 +36,6 @@ from swelltree.model.capabilities import HasDerivedParameters, HasParameters, ha
 from swelltree.model.values.by_path import described_value, with_described
 
 if TYPE_CHECKING:
-    from swelltree.describe import System
     from swelltree.model.model import Model
 
 

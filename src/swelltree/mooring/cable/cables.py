@@ -58,13 +58,12 @@ from swelltree.mooring.cable.cable_winch import (
 )
 from swelltree.mooring.channels import end_channels
 from swelltree.mooring.winches import Winches, winch_coordinates
-from swelltree.multibody.kinematics import Motion
+from swelltree.multibody.kinematics import Motion, PointMotion, point_motion, spread
 from swelltree.multibody.layout import Layout
-from swelltree.multibody.tree import PointMotion, point_motion, spread
 from swelltree.spatial.rotations import cross, dot, masked_sum, skew
 
 if TYPE_CHECKING:
-    from swelltree.model.internal_state import InternalState
+    from swelltree.model.capabilities import InternalState
 
 
 @pytree()

@@ -16,16 +16,19 @@ from jaxtyping import Float
 
 from swelltree.describe import WORLD, Body, System
 from swelltree.describe.bodies.body import Point
-from swelltree.describe.bodies.denavit_hartenberg import DhRow, dh_chain
-from swelltree.describe.joints.kinds import Ball, CableElement, Free, SubsetJoint, Weld
+from swelltree.describe.joints.kinds import (
+    Ball,
+    CableElement,
+    DhRow,
+    Free,
+    SubsetJoint,
+    Weld,
+    dh_chain,
+)
 from swelltree.describe.mooring.line import CABLES, Line, LineEnd, OnJunction, OnLine
 from swelltree.describe.mooring.line_types import LineType
 from swelltree.describe.mooring.operations import winch_schedule
-from swelltree.describe.mooring.winch_checks import (
-    drum_length,
-    first_segment,
-    lines_from_winches,
-)
+from swelltree.describe.mooring.winch_checks import drum_length, first_segment, lines_from_winches
 from swelltree.describe.topology import WORLD_NAME, Groups
 from swelltree.describe.values import NamedValues
 
@@ -412,7 +415,7 @@ class _Maker:
 
 def _turn(axis: int, angle: float) -> np.ndarray:
     """Rotation about an axis of the frame."""
-    from swelltree.describe.bodies.frames import euler_matrix
+    from swelltree.describe.values import euler_matrix
 
     turns = [0.0, 0.0, 0.0]
     turns[axis] = angle

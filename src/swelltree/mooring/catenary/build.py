@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from swelltree.describe import System
+from swelltree.describe.mooring.operations import HeaveCompensation
 from swelltree.describe.mooring.seabed import ON_BED
-from swelltree.describe.mooring.winches import HeaveCompensation
 from swelltree.mooring.catenary.catenary import Sections
 from swelltree.mooring.catenary.catenary_ends import Bed, Pieces
 from swelltree.mooring.catenary.junctions import Junctions

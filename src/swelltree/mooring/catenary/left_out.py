@@ -9,8 +9,8 @@ import numpy as np
 from swelltree.describe import System
 from swelltree.describe.errors import warn_user
 from swelltree.describe.mooring.line import LineEnd
-from swelltree.model.currents import Field, Grid, PowerLaw, Profile, Turning, compile_current
 from swelltree.model.model import Model
+from swelltree.model.sea import Field, Grid, PowerLaw, Profile, Turning, compile_current
 from swelltree.mooring.catenary.build import build_lines
 from swelltree.mooring.catenary.equilibrium_shapes import static_network
 from swelltree.mooring.catenary.lines import QuasiStaticLines

@@ -32,9 +32,8 @@ from swelltree.mooring.catenary.catenary_stiffness import inside
 from swelltree.mooring.catenary.junctions import Junctions, joined, rest_of_junctions
 from swelltree.mooring.channels import end_channels
 from swelltree.mooring.winches import Winches, WinchState, rates, winch_coordinates
-from swelltree.multibody.kinematics import Pose
+from swelltree.multibody.kinematics import PointMotion, Pose, point_motion, spread
 from swelltree.multibody.layout import Layout, Place
-from swelltree.multibody.tree import PointMotion, point_motion, spread
 from swelltree.spatial.rotations import dot, masked_sum
 
 # Shape of a piece of line whose end forces are known: points and tensions along it.

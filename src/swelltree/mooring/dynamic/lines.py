@@ -315,7 +315,7 @@ class Tie:
         begin: when it is caught, None where it is held from the start [s].
         stop: when it is let go [s].
         tension: at which it is let go [N].
-        reach: largest distance from which it is caught [m].
+        reach: max distance at which it is coupled [m].
         at_A: is it end A of the line?
     """
 

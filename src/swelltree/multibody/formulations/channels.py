@@ -13,17 +13,16 @@ from jaxtyping import Float
 
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
 from swelltree.jit import Array, jnp
+from swelltree.model.capabilities import InternalState, present
 from swelltree.model.effect import Loads
-from swelltree.model.internal_state import InternalState, present
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.model.solved import with_solved_mass
-from swelltree.multibody.constraints import Rows, evaluate_rows
+from swelltree.multibody.build_layout import Rows, evaluate_rows
 from swelltree.multibody.formulations.base import Acceleration, Kinematics
 from swelltree.multibody.inertia import inertia_force, kinetic_energy
-from swelltree.multibody.kinematics import Motion, attitudes
+from swelltree.multibody.kinematics import Motion, attitudes, point_motion
 from swelltree.multibody.layout import Layout, Row
-from swelltree.multibody.tree import point_motion
 from swelltree.spatial.linalg import least_squares
 from swelltree.spatial.rotations import cross, dot, matvec, transpose
 

@@ -28,11 +28,9 @@ from jaxtyping import Float
 
 from swelltree.jit import Array, jax, jnp, pytree
 from swelltree.model.model import Model
-from swelltree.multibody.formulations.base import Kinematics, State
-from swelltree.multibody.formulations.joint_coordinates import JointCoordinates
-from swelltree.multibody.kinematics import Frames, Pose, dof_joint
+from swelltree.multibody.formulations.base import JointCoordinates, Kinematics, State
+from swelltree.multibody.kinematics import Frames, Pose, dof_joint, velocity_matrix
 from swelltree.multibody.layout import Layout
-from swelltree.multibody.tree import velocity_matrix
 from swelltree.spatial.rotations import cross, dot, matmul, matvec, skew, transpose
 
 

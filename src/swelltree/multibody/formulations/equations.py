@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.describe.errors import SwelltreeError, suggest
 from swelltree.hydro.linear.frame import in_axes, mean_yaw
 from swelltree.hydro.linear.radiation import (
     PrescribedMemoryForce,
@@ -24,21 +25,19 @@ from swelltree.hydro.linear.radiation import (
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
 from swelltree.jit import Array, jax, jnp
 from swelltree.model.capabilities import (
+    AT_REST,
     CommandsStrokes,
     HasEquilibriumStates,
     HasEvents,
     HasFirstStates,
-    having,
-)
-from swelltree.model.effect import Instant, Loads
-from swelltree.model.internal_state import (
-    AT_REST,
     InternalState,
+    having,
     internal_at_rest,
     internal_rate,
     internal_settled,
     present,
 )
+from swelltree.model.effect import Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.solved import (
     after_step,
@@ -58,7 +57,12 @@ from swelltree.multibody.formulations.base import (
     State,
 )
 from swelltree.multibody.formulations.channels import StepInstant, channels_at
+from swelltree.multibody.formulations.composite_body import CompositeBody
+from swelltree.multibody.formulations.lagrange import Lagrange
 from swelltree.multibody.formulations.latches import latched_motion, stilled
+from swelltree.multibody.formulations.partial_velocity import PartialVelocity
+from swelltree.multibody.formulations.partition import Partition
+from swelltree.multibody.formulations.path_matrix import PathMatrix
 from swelltree.multibody.formulations.reeling import reeled
 from swelltree.multibody.kinematics import Motion
 from swelltree.pto.actuators.forces import latching_forces
@@ -66,6 +70,23 @@ from swelltree.spatial.linear_steps import Ports
 
 if TYPE_CHECKING:
     from swelltree.spatial.linear_steps import ExactStages
+
+
+FORMULATIONS: dict[str, type[Formulation]] = {
+    cls.name: cls for cls in (PathMatrix, PartialVelocity, CompositeBody, Partition, Lagrange)
+}
+
+
+def formulation(chosen: str | Formulation) -> Formulation:
+    """The formulation with that name."""
+    if isinstance(chosen, Formulation):
+        return chosen
+    if chosen not in FORMULATIONS:
+        raise SwelltreeError(
+            f"formulation '{chosen}' is not known.{suggest(chosen, FORMULATIONS)} "
+            f"Choose one of {', '.join(FORMULATIONS)}."
+        )
+    return FORMULATIONS[chosen]()
 
 
 def start_phase(model: Model, formulation: Formulation) -> Phase:

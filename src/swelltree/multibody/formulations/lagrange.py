@@ -15,8 +15,7 @@ from typing import ClassVar, Literal
 
 from swelltree.jit import Array, jnp
 from swelltree.model.model import Model
-from swelltree.multibody.formulations.absolute_coordinates import AbsoluteCoordinates
-from swelltree.multibody.formulations.base import Kinematics, State
+from swelltree.multibody.formulations.base import AbsoluteCoordinates, Kinematics, State
 from swelltree.multibody.inertia import dense_inertia, gyroscopic, world_inertia
 
 

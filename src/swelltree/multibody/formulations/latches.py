@@ -19,8 +19,8 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.jit import Array, jax, jnp, pytree
+from swelltree.model.capabilities import InternalState
 from swelltree.model.effect import Instant, Loads
-from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.multibody.formulations.base import Acceleration, Formulation, Kinematics, State
 from swelltree.multibody.inertia import dense_inertia

@@ -18,10 +18,8 @@ from typing import ClassVar
 
 from swelltree.jit import Array, jax, jnp
 from swelltree.model.model import Model
-from swelltree.multibody.formulations.base import Kinematics, State
-from swelltree.multibody.formulations.joint_coordinates import JointCoordinates
-from swelltree.multibody.kinematics import Frames, Pose, forward
-from swelltree.multibody.tree import position_rates
+from swelltree.multibody.formulations.base import JointCoordinates, Kinematics, State
+from swelltree.multibody.kinematics import Frames, Pose, forward, position_rates
 from swelltree.spatial.rotations import cross, matmul, matvec, skew, transpose, unskew
 
 

@@ -22,8 +22,12 @@ from jaxtyping import Float
 
 from swelltree.jit import Array, jax, jnp, namespace
 from swelltree.model.model import Model
-from swelltree.multibody.formulations.absolute_coordinates import AbsoluteCoordinates
-from swelltree.multibody.formulations.base import Acceleration, Kinematics, State
+from swelltree.multibody.formulations.base import (
+    AbsoluteCoordinates,
+    Acceleration,
+    Kinematics,
+    State,
+)
 from swelltree.multibody.inertia import dense_inertia, gyroscopic, world_inertia
 from swelltree.spatial.linalg import column_order, left_inverse, solve_spd
 

@@ -28,12 +28,18 @@ from jaxtyping import Float
 
 from swelltree.jit import Array, jnp, pytree
 from swelltree.model.model import Model
-from swelltree.multibody.formulations.base import Kinematics, State
-from swelltree.multibody.formulations.joint_coordinates import JointCoordinates
+from swelltree.multibody.formulations.base import JointCoordinates, Kinematics, State
 from swelltree.multibody.inertia import kirchhoff
-from swelltree.multibody.kinematics import Frames, Pose, body_index, dof_joint, with_world
+from swelltree.multibody.kinematics import (
+    Frames,
+    Pose,
+    body_index,
+    dof_joint,
+    tree_blocks,
+    velocity_matrix,
+    with_world,
+)
 from swelltree.multibody.layout import Layout
-from swelltree.multibody.tree import tree_blocks, velocity_matrix
 from swelltree.spatial.rotations import cross, dot, masked_sum, matmul, matvec, transpose
 
 

@@ -16,17 +16,16 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.jit import Array, jnp
+from swelltree.model.capabilities import InternalState, present
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import InternalState, present
 from swelltree.model.model import Model
 from swelltree.model.solved import element_names, total_loads
 from swelltree.mooring.cable.cable_winch import IDLE, LOST, SLIP, Drums, first_rest
 from swelltree.mooring.cable.cables import Cables, cables_of
 from swelltree.multibody.formulations.base import Formulation, Phase, State, with_locked_dofs
 from swelltree.multibody.inertia import inertia_force, kinetic_energy
-from swelltree.multibody.kinematics import Motion, Pose, joint_frames
+from swelltree.multibody.kinematics import Motion, Pose, joint_frames, point_motion
 from swelltree.multibody.layout import Layout
-from swelltree.multibody.tree import point_motion
 from swelltree.spatial.linalg import constrained_solve, solve_spd
 from swelltree.spatial.rotations import cross, dot, matmul, matrix_to_quat, matvec, transpose
 

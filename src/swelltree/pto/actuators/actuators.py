@@ -14,8 +14,7 @@ import numpy as np
 from swelltree.jit import Array, namespace, pytree
 from swelltree.model.effect import Instant, LinearElements
 from swelltree.model.model import Model
-from swelltree.multibody.kinematics import Motion
-from swelltree.multibody.tree import joint_pair, point_motion, spread
+from swelltree.multibody.kinematics import Motion, joint_pair, point_motion, spread
 from swelltree.pto.laws.base import LawOutputs
 from swelltree.spatial.rotations import dot
 

@@ -9,22 +9,25 @@ import numpy as np
 
 from swelltree.describe import JointForce, SpringDamper, System
 from swelltree.describe.forces.elements import OnJoint
-from swelltree.describe.pto.base import Pto
+from swelltree.describe.pto import Pto
 from swelltree.model.signals import compile_signal
 from swelltree.multibody.build_layout import local_point
 from swelltree.multibody.layout import Layout
 from swelltree.pto.actuators.actuators import Ends, Stops, Strokes
 from swelltree.pto.actuators.forces import LIMITLESS, StrokeForces
-from swelltree.pto.laws.base import Damper, FrictionDamper, Generator, Law
+from swelltree.pto.laws.base import Damper, FrictionDamper, Generator, Law, make_own_law
 from swelltree.pto.laws.hydraulic import Hydraulic, Rectifier
-from swelltree.pto.laws.own import make_own_law
 from swelltree.pto.laws.switching import NEVER, Declutching, Latching, Sticking
 
 if TYPE_CHECKING:
     from swelltree.describe.bodies.body import Point
     from swelltree.describe.forces.elements import Force
-    from swelltree.describe.pto.devices import DirectDrivePto, HydraulicPto, MechanicalRectifierPto
-    from swelltree.describe.pto.kinds import OwnLaw
+    from swelltree.describe.pto import (
+        DirectDrivePto,
+        HydraulicPto,
+        MechanicalRectifierPto,
+        OwnLaw,
+    )
 
 Element = SpringDamper | JointForce | Pto
 Maker = Callable[[list[Any], set[str]], Law]  # elements, names of those that are driven

@@ -1,10 +1,15 @@
-"""Controllers: u(t, measured channels) drives the actuators of forces on strokes."""
+"""Controllers: u(t, measured channels) drives the actuators of forces on strokes.
+
+Control laws that give no number on the way: which, where and when.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakValueDictionary
 
@@ -17,21 +22,22 @@ from swelltree.model.capabilities import (
     CommandsStrokes,
     HasLinearForm,
     HasNonlinearity,
+    InternalState,
     PreparedForSea,
     Reports,
 )
-from swelltree.model.effect import Coordinate, Instant, LinearForm, Loads
-from swelltree.model.internal_state import InternalState
+from swelltree.model.effect import Coordinate, Instant, LinearForm, Loads, where_of
 from swelltree.model.model import Model, Pose
-from swelltree.model.own_functions import where_of
 from swelltree.multibody.kinematics import Motion, displacement, heading_axes
 from swelltree.pto.actuators.actuators import stroke
 from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.pto.controllers.law_checks import LawQuery, plain_values
 
 if TYPE_CHECKING:
+    from swelltree.model.effect import Instant
+    from swelltree.model.model import Model
     from swelltree.multibody.layout import Layout
-    from swelltree.pto.controllers.expected_sea import ExpectedSea
+    from swelltree.pto.controllers.law_checks import ExpectedSea
     from swelltree.waves.sea import RealisedSea
 
 
@@ -502,3 +508,41 @@ def after_event(model: Model, now: Instant, controller: CompiledController, x: A
     number = xp.floor(now.t / controller.sample_time + ROUNDING) + 1.0
     due = xp.reshape(controller.sample_time * number, (1,))
     return xp.concatenate([row[held:], row[:held], due])
+
+
+def not_finite(model: Model, moments: Iterable[Instant]) -> str:
+    """A message for the first law that has no number, and when; empty: none.
+
+    Args:
+        model: with controllers.
+        moments: where to ask, `Now`, in their order; not looked at without traced laws.
+    """
+    effect = control_of(model)
+    traced = [not isinstance(c.law, PlainLaw) for c in effect.controllers]
+    for now in moments if any(traced) else ():
+        for controller, x in compress(
+            zip(effect.controllers, effect.parts(now.internal), strict=True), traced
+        ):
+            y = requested_from(model, now, controller, x)
+            t = namespace(y).asarray(now.t)
+            u = np.asarray(controller.law(t, y), dtype=float).reshape(-1)
+            if not np.isfinite(u).all():
+                where = where_of(controller.law, _first_gap(controller.law, t, y))
+                return (
+                    f"The {where} gives {u.tolist()} at t = {float(t):.6g} s with "
+                    f"y = {np.round(np.asarray(y), 6).tolist()}."
+                )
+    return ""
+
+
+def _first_gap(law: Callable[[Array, Array], Array], t: Array, y: Array) -> BaseException | None:
+    """The error of the line that first has no number, with its traceback; None: it is not known."""
+    for infinite in (False, True):
+        watched = (jax.debug_nans(True), jax.debug_infs(infinite))
+        quiet = contextlib.redirect_stdout(io.StringIO())  # JAX prints what it finds
+        try:
+            with watched[0], watched[1], quiet, np.errstate(invalid="raise"):
+                law(t, y)
+        except FloatingPointError as error:
+            return error
+    return None

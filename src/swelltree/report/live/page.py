@@ -1,4 +1,4 @@
-"""The page of a live view: the scene of reports, sliders, traces and energy balance beside it."""
+"""The page of a live view or a recording: 3-D scene, sliders, traces and energy balance."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import hashlib
 from html import escape
 from typing import TYPE_CHECKING
 
+from swelltree.describe.values import NamedValues
 from swelltree.report.html import Blocks
 from swelltree.report.report import filled, in_script, web_file
 from swelltree.report.scene import COLORS, scene
@@ -15,7 +16,13 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-def live_page(moment: xr.Dataset, names: list[str], channels: list[str], title: str) -> str:
+def live_page(
+    moment: xr.Dataset,
+    names: list[str],
+    channels: list[str],
+    title: str,
+    frames: list[NamedValues] | None = None,
+) -> str:
     """The page as text.
 
     Args:
@@ -23,6 +30,7 @@ def live_page(moment: xr.Dataset, names: list[str], channels: list[str], title: 
         names: of all numbers that can have a slider.
         channels: names of all that can have a trace.
         title: heading.
+        frames: of a recording, which the page replays; without them it shows a running simulation.
     """
     blocks = Blocks()
     shown = scene(moment, blocks)
@@ -44,12 +52,21 @@ def live_page(moment: xr.Dataset, names: list[str], channels: list[str], title: 
         "still": None,
         "colors": COLORS,
     }
-    about = {"names": names, "channels": channels}
+    about = {"names": names, "channels": channels, "frames": frames}
+    # a server sends its own rule; a file brings one that allows no connection at all
+    rule = (
+        f"default-src 'none'; script-src {script_rule()}; style-src 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+    kind = "live" if frames is None else "recording"
     return filled(
         web_file("live.html"),
         {
-            "title": escape(f"{title} – live – swelltree"),
+            "title": escape(f"{title} – {kind} – swelltree"),
             "name": escape(title),
+            "rule": ""
+            if frames is None
+            else f'<meta http-equiv="Content-Security-Policy" content="{rule}">',
             "data": in_script(content),
             "about": in_script(about),
             "blocks": "\n".join(

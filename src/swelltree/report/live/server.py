@@ -2,8 +2,8 @@
 
 It answers on the loopback address; the address holds a token. The names under which a browser
 reached it, and the page that opened the socket, are checked, so that neither other users of the
-machine nor pages of the internet can look or steer. A page that is lost, closed or slow ends
-nothing: the run goes on, and the page comes back by itself.
+machine nor pages of the internet can watch or control the run. A page that is lost, closed or slow
+does not stop the run, and it reconnects automatically.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import tornado.web
 import tornado.websocket
 
 from swelltree.describe.values import NamedValues
-from swelltree.report.live.frames import merged
 from swelltree.report.live.page import script_rule
+from swelltree.report.live.running import merged
 from swelltree.report.serve import GUARDS, HOST, port_refused
 
 # pages that may show the view in a frame: notebooks of this machine, which are given the token
@@ -46,15 +46,22 @@ class Page(Protocol):
 
 
 class Server:
-    """Page and socket in a thread of their own.
+    """Page, socket and recording, served in a separate thread.
 
     Args:
         text: the page.
         ask: is given what pages send.
         port: on the loopback address; 0: any that is free.
+        recording: returns the page that replays the run, for download.
     """
 
-    def __init__(self, text: str, ask: Callable[[object], None], port: int = 0) -> None:
+    def __init__(
+        self,
+        text: str,
+        ask: Callable[[object], None],
+        port: int = 0,
+        recording: Callable[[], str] = str,
+    ) -> None:
         self._pages: set[Page] = set()
         self._path = f"/{secrets.token_urlsafe(24)}/"
         try:
@@ -64,7 +71,7 @@ class Server:
         self.port = self._socket.getsockname()[1]
         self.url = f"http://{HOST}:{self.port}{self._path}"
         self._last: NamedValues = {}
-        self._app = _application(self, text, ask)
+        self._app = _application(self, text, ask, recording)
         self._loop = asyncio.new_event_loop()
         ready = threading.Event()
         self._thread = threading.Thread(target=self._serve, args=(ready,), daemon=True)
@@ -156,7 +163,7 @@ class Allowance:
 
 
 def _application(
-    server: Server, text: str, ask: Callable[[object], None]
+    server: Server, text: str, ask: Callable[[object], None], recording: Callable[[], str]
 ) -> tornado.web.Application:
     content = text.encode()
     sockets = " ".join(f"ws://{host}" for host in server.hosts)
@@ -177,6 +184,8 @@ def _application(
     class Guarded(tornado.web.RequestHandler):
         """404 response with all security headers."""
 
+        file = ""  # of the address, after the token
+
         def set_default_headers(self) -> None:
             self.set_header("Server", "swelltree")
             for name, value in guards.items():
@@ -185,7 +194,8 @@ def _application(
         def prepare(self) -> None:
             refuse_strangers(self)
             # as long in coming for a token that is nearly right
-            if not secrets.compare_digest(self.request.path.encode(), server.path.encode()):
+            requested = f"{server.path}{self.file}"
+            if not secrets.compare_digest(self.request.path.encode(), requested.encode()):
                 raise tornado.web.HTTPError(404)
 
         def write_error(self, status_code: int, **_: object) -> None:
@@ -197,6 +207,16 @@ def _application(
             self.finish(content)
 
         head = get
+
+    class Download(Guarded):
+        """The recording as a file."""
+
+        file = "recording"
+
+        def get(self) -> None:
+            self.set_header("Content-Type", "text/html; charset=utf-8")
+            self.set_header("Content-Disposition", 'attachment; filename="recording.html"')
+            self.finish(recording())
 
     class Socket(tornado.websocket.WebSocketHandler):
         """Sends frames and receives requests."""
@@ -251,7 +271,7 @@ def _application(
                 self.busy = False
 
     return tornado.web.Application(
-        [(r"/[\w-]+/", Page), (r"/[\w-]+/socket", Socket)],
+        [(r"/[\w-]+/", Page), (r"/[\w-]+/recording", Download), (r"/[\w-]+/socket", Socket)],
         default_handler_class=Guarded,
         websocket_max_message_size=MAX_MESSAGE_BYTES,
         websocket_ping_interval=20,

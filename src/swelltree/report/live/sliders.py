@@ -17,7 +17,7 @@ from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.describe.forces.elements import JointForce
 from swelltree.describe.paths import MESHED, number_at, number_paths, stated_unit
-from swelltree.describe.pto.base import Pto
+from swelltree.describe.pto import Pto
 from swelltree.describe.values import DOFS, NamedValues
 from swelltree.model.capabilities import all_winches
 from swelltree.studies.time.stepped.commands import read_values

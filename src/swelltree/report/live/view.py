@@ -1,26 +1,28 @@
-"""`live`: a simulation that runs while one looks at it."""
+"""`live`: a running simulation in the browser."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from swelltree.describe.casefile.case import Case
 from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, shown
+from swelltree.describe.files.atomic import write_atomic
 from swelltree.describe.notebook import in_notebook
 from swelltree.describe.options import SolverOptions, StepperOptions, options_of
 from swelltree.describe.values import NamedValues
 from swelltree.model.model import Model
-from swelltree.report.live.frames import Frames
 from swelltree.report.live.page import live_page
-from swelltree.report.live.running import FASTEST, Running
+from swelltree.report.live.running import FASTEST, Frames, Running
 from swelltree.report.live.sliders import chosen_sliders
 from swelltree.studies.time.stepped.run import SteppedRun
 from swelltree.studies.time.stepped.stepper import stepper
 
 if TYPE_CHECKING:
-    from swelltree.describe.environment.seas import Sea
     from swelltree.report.live.server import Server
 
 MAX_SAMPLES = 200  # samples that the run keeps
@@ -31,8 +33,11 @@ MOST_TRACES = 4  # that are made where none is asked for
 class Live:
     """A live view; `close()` ends it."""
 
-    def __init__(self, running: Running, server: Server, title: str) -> None:
+    def __init__(
+        self, running: Running, server: Server, title: str, recording: Callable[[], str]
+    ) -> None:
         self._running, self._server, self._title = running, server, title
+        self._recording = recording
 
     @property
     def url(self) -> str:
@@ -40,8 +45,19 @@ class Live:
 
     @property
     def time(self) -> float:
-        """Where the run is [s]."""
+        """Current time of the run [s]."""
         return self._running.run.time
+
+    def save(self, path: str | Path) -> Path:
+        """Save the run since its last restart as one HTML file that replays it.
+
+        The file contains the scene, the traces, the slider values and the energy balance, and opens
+        in a browser without a server. Long runs are thinned to some thousand frames.
+
+        Args:
+            path: of the file, usually ending in .html; an older file is replaced.
+        """
+        return write_atomic(Path(path), self._recording())
 
     def close(self) -> None:
         self._running.stop()
@@ -80,12 +96,12 @@ def live(
     browser: bool | None = None,
     **options: Unpack[StepperOptions],
 ) -> Live:
-    """Show a running simulation in the browser, with sliders for its numbers.
+    """Show a running simulation in the browser, with sliders for its parameters.
 
     Args:
         model: from `compile`.
         sea: a described sea; still water if not given.
-        sliders: numbers that can be moved: "ptos.pto.damping" or "ptos.pto.damping=0:1e6", of the
+        sliders: parameters with a slider: "ptos.pto.damping" or "ptos.pto.damping=0:1e6", of the
             sea "sea.spectrum.Hs", "sea.seed", of winches "forces.winch"; if not given height,
             period and seed of the sea, damping and stiffness of PTOs, lengths of lines, speeds of
             winches.
@@ -104,7 +120,7 @@ def live(
             "a live view needs Tornado. Install it with: pip install 'swelltree[live]'"
         ) from None
     if not 0.0 < speed <= FASTEST:
-        raise SwelltreeError(f"speed {shown(speed)} must lie above zero, up to {FASTEST:g}.")
+        raise SwelltreeError(f"speed {shown(speed)} must be above zero and at most {FASTEST:g}.")
     options.setdefault("keep", MAX_SAMPLES)
     run = stepper(model, sea, **options)
     moved = chosen_sliders(run, sliders)
@@ -116,10 +132,14 @@ def live(
     title = "Live" if system is None else system.name
     servers: list[Server] = []
     running = Running(run, moved, frames, lambda message: servers[0].notify(message), speed)
-    page = live_page(moment, running.names(), list(run.single_channels), title)
-    servers.append(Server(page, running.ask, port))
+    page = partial(live_page, moment, running.names(), list(run.single_channels), title)
+
+    def recording() -> str:
+        return page(list(running.recording.frames))
+
+    servers.append(Server(page(), running.ask, port, recording))
     running.start()
-    view = Live(running, servers[0], title)
+    view = Live(running, servers[0], title, recording)
     if not in_notebook() if browser is None else browser:
         import webbrowser
 

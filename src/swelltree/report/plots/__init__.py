@@ -1,15 +1,13 @@
 """Plots of results and data, by name: `plot.timeseries`, `plot.spectrum`, `plot.rao` ...
 
-Every function returns a figure that a notebook shows by itself; `write_figure` keeps it as PNG,
-SVG or PDF. Units come from the attributes of the data. Nothing here touches the plotting state of
-the user.
+Every function returns a figure that a notebook shows by itself; `write_figure` keeps it as PNG, SVG
+or PDF. Units come from the attributes of the data. The global state of matplotlib is not changed.
 """
 
 from swelltree.report.plots.frequency import hydro, matrix, rao, spectrum
 from swelltree.report.plots.overview import energy, line_ranges, motion, operability, sea
 from swelltree.report.plots.shapes import free_surface, line_profile, mode, topology
-from swelltree.report.plots.style import to_png, write_figure
-from swelltree.report.plots.time import forces, phase, timeseries
+from swelltree.report.plots.time import forces, phase, timeseries, to_png, write_figure
 
 __all__ = [
     "energy",

@@ -14,8 +14,7 @@ from swelltree.hydro.data.relations import RESIDUAL
 from swelltree.model.model import Model
 from swelltree.report.frequency import MIN_SAMPLES, record_spectrum, sea_spectrum
 from swelltree.report.plots.overview import without_free
-from swelltree.report.plots.style import INK, below, color, figure, heading, legend, style
-from swelltree.report.plots.time import panels_of
+from swelltree.report.plots.time import INK, below, color, figure, heading, legend, panels_of, style
 from swelltree.results.statistics import settled
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, suggest
 from swelltree.report.channels import energy_terms
-from swelltree.report.plots.style import (
+from swelltree.report.plots.time import (
     INK,
     SOFT,
     below,

@@ -8,7 +8,7 @@ import numpy as np
 
 from swelltree.describe.drawing import unpack_shape
 from swelltree.describe.errors import SwelltreeError, suggest
-from swelltree.report.plots.style import (
+from swelltree.report.plots.time import (
     INK,
     SOFT,
     below,

@@ -1,5 +1,6 @@
-// A running simulation: frames come through a socket, sliders go back.
-// The picture is that of results (viewer.min.js), with a clip that is fed as the run goes.
+// A running simulation: frames are received through a socket, slider values are sent back.
+// Or a recording of one: its frames are in the page, and the playback bar of reports plays them.
+// The 3-D view is that of reports (viewer.min.js), with a clip that reads the frames.
 (() => {
   const $ = (id) => document.getElementById(id);
   const about = JSON.parse($("about").textContent);
@@ -7,6 +8,7 @@
   const { stage, state, set } = view;
   const KEPT = 400; // frames
   const SPAN = 60; // seconds of a trace
+  const recorded = about.frames;
   const frames = [];
   // in a notebook there is less room
   if (window.parent !== window) document.documentElement.classList.add("framed");
@@ -16,10 +18,22 @@
 
   // --- the clip ----------------------------------------------------------------------------
 
-  /** The frames around a time, and how far between them it lies. */
+  /** Index of the first of some ascending times that is not before t; of the last if all are. */
+  function indexOf(t, count, time) {
+    let [low, high] = [0, count - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (time(middle) < t) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  const frameAt = (t) => indexOf(t, frames.length, (k) => frames[k].t);
+
+  /** The frames before and after a time, and the fraction of the interval between them. */
   function around(t) {
-    let k = frames.length - 1;
-    while (k > 0 && frames[k - 1].t > t) k--;
+    const k = frameAt(t);
     const after = frames[k];
     const before = frames[Math.max(k - 1, 0)];
     const gap = after.t - before.t;
@@ -37,7 +51,7 @@
     end: 1,
     waves: run.scene.waves,
     loop: false,
-    step: () => 0.05,
+    step: () => (recorded ? (clip.end - clip.start) / Math.max(frames.length - 1, 1) : 0.05),
     pose(i, t, position, quaternion) {
       if (!frames.length) return;
       const [a, b, part] = around(t);
@@ -52,7 +66,7 @@
     },
   };
 
-  /** Lines read the frames instead of what lies in the page. */
+  /** Lines read the frames instead of the data blocks of the page. */
   function feedLines() {
     const lines = stage?.lines;
     if (!lines) return;
@@ -81,13 +95,16 @@
     frames.push(frame);
     if (frames.length > KEPT) frames.shift();
     clip.end = Math.max(frame.t, 1e-6);
-    if ("waves" in frame) {
-      clip.waves = frame.waves;
-      stage?.water.use(frame.waves, stage.scene);
-      stage?.colours(document.documentElement.dataset.theme === "dark");
-    }
+    if ("waves" in frame) showSea(frame.waves);
     if (frames.length === 1 && !frame.paused) shown = frame.t;
     showNumbers(frame);
+  }
+
+  function showSea(waves) {
+    if (clip.waves === waves) return;
+    clip.waves = waves;
+    stage?.water.use(waves, stage.scene);
+    stage?.colours(document.documentElement.dataset.theme === "dark");
   }
 
   const text = (value) => view.number(value);
@@ -106,19 +123,20 @@
       if (!sliders.has(given.name)) sliders.set(given.name, makeSlider(given));
     }
     for (const slider of sliders.values()) slider.show(frame.values[slider.name]);
-    showBooks(frame.books);
+    showEnergy(frame.energy);
   }
 
+  const traces = [];
   const worked = new Set(); // elements that have done work
-  function showBooks(books) {
-    const place = $("books").querySelector("tbody");
-    const rows = [["kinetic", books.kinetic], ["stored", books.stored]];
-    for (const [name, work] of Object.entries(books.work ?? {})) {
+  function showEnergy(energy) {
+    const place = $("energy").querySelector("tbody");
+    const rows = [["kinetic", energy.kinetic], ["stored", energy.stored]];
+    for (const [name, work] of Object.entries(energy.work ?? {})) {
       if (work) worked.add(name);
       if (worked.has(name)) rows.push([`work of ${name}`, work]);
     }
-    if (books.changes) rows.push(["change by sliders", books.changes]);
-    rows.push(["energy residual", books.residual]);
+    if (energy.changes) rows.push(["change by sliders", energy.changes]);
+    rows.push(["energy residual", energy.residual]);
     while (place.rows.length > rows.length) place.deleteRow(-1);
     // one unit for all, so that what is small looks small
     const most = Math.max(...rows.map(([, value]) => Math.abs(value ?? 0)));
@@ -139,7 +157,8 @@
     const name = document.createElement("span");
     const output = document.createElement("output");
     const input = document.createElement("input");
-    const said = (value) => (given.full ? String(Math.round(value)) : `${text(value)} ${given.unit}`.trim());
+    const unit = given.unit.replaceAll("^2", "²").replaceAll("^3", "³");
+    const said = (value) => (given.full ? String(Math.round(value)) : `${text(value)} ${unit}`.trim());
     name.textContent = given.name;
     input.type = "range";
     input.min = given.low;
@@ -147,6 +166,7 @@
     input.step = given.full ? 1 : (given.high - given.low) / 1000;
     input.value = given.value;
     input.dataset.slider = given.name;
+    input.disabled = Boolean(recorded);
     label.append(name, output, input);
     $("sliders").append(label);
     let moved = 0;
@@ -158,7 +178,7 @@
     return {
       name: given.name,
       show(value) {
-        if (value === undefined || performance.now() - moved < 600) return; // the hand is on it
+        if (value === undefined || performance.now() - moved < 600) return; // the user is moving it
         output.textContent = said(value);
         if (Number(input.value) !== value) input.value = value;
       },
@@ -195,14 +215,18 @@
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", `${name} in the last minute`);
     figure.append(caption, canvas);
-    $("books").before(figure);
+    $("energy").before(figure);
     const times = [];
     const values = [];
-    /** Thousands and millions of newtons, watts and joules. */
+    /** Prefix and factor of large forces, powers and energies. */
     function scale() {
       const most = values.reduce((most, value) => Math.max(most, Math.abs(value ?? 0)), 0);
       if (!/^[NWJ]/.test(unit) || most < 1e4) return ["", 1];
       return most < 1e7 ? ["k", 1e3] : ["M", 1e6];
+    }
+    function showValue(now) {
+      const [prefix, size] = scale();
+      output.textContent = Number.isFinite(now) ? `${text(now / size)} ${prefix}${unit}` : "";
     }
     return {
       add(frame) {
@@ -211,21 +235,19 @@
           times.push(row[0]);
           values.push(row[i + 1]);
         }
-        while (times[0] < frame.t - SPAN) {
+        while (!recorded && times[0] < frame.t - SPAN) {
           times.shift();
           values.shift();
         }
-        const [prefix, size] = scale();
-        const now = values[values.length - 1];
-        output.textContent = Number.isFinite(now) ? `${text(now / size)} ${prefix}${unit}` : "";
+        if (!recorded) showValue(values[values.length - 1]);
       },
-      draw() {
+      draw(cursor) {
         const [, size] = scale();
-        drawTrace(canvas, times, values.map((value) => (Number.isFinite(value) ? value / size : value)));
+        if (recorded) showValue(values[indexOf(cursor, times.length, (k) => times[k])]);
+        drawTrace(canvas, times, values.map((value) => (Number.isFinite(value) ? value / size : value)), cursor);
       },
     };
   }
-  const traces = [];
 
   function themed(name) {
     return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -243,7 +265,7 @@
 
   const short = (value) => (Math.abs(value) >= 1e5 || (value && Math.abs(value) < 1e-3) ? Number(value.toPrecision(3)).toExponential() : String(Number(value.toPrecision(6))));
 
-  function drawTrace(canvas, times, values) {
+  function drawTrace(canvas, times, values, cursor) {
     const ratio = window.devicePixelRatio || 1;
     const [width, height] = [canvas.clientWidth, canvas.clientHeight];
     if (!width || times.length < 2) return;
@@ -254,11 +276,11 @@
     pen.clearRect(0, 0, width, height);
     const known = values.filter(Number.isFinite);
     if (!known.length) return;
-    let low = Math.min(...known);
-    let high = Math.max(...known);
+    let low = known.reduce((a, b) => Math.min(a, b));
+    let high = known.reduce((a, b) => Math.max(a, b));
     if (high - low < 1e-12 * Math.max(Math.abs(high), 1)) [low, high] = [low - 0.5, high + 0.5];
     const last = times[times.length - 1];
-    const first = Math.max(last - SPAN, Math.min(times[0], last - 10), 0);
+    const first = recorded ? times[0] : Math.max(last - SPAN, Math.min(times[0], last - 10), 0);
     const levels = ticks(low, high, 4);
     [low, high] = [Math.min(low, levels[0]), Math.max(high, levels[levels.length - 1])];
     const [left, foot] = [58, 18];
@@ -293,6 +315,43 @@
       down = true;
     });
     pen.stroke();
+    if (cursor === undefined) return;
+    pen.strokeStyle = themed("--soft");
+    pen.lineWidth = 1;
+    pen.beginPath();
+    pen.moveTo(x(cursor), 6);
+    pen.lineTo(x(cursor), height - foot);
+    pen.stroke();
+  }
+
+  // --- a recording -------------------------------------------------------------------------
+
+  function useRecording() {
+    // what is recorded on change only is valid until the next change
+    let before = { message: "", sliders: [], values: {}, traces: [], waves: run.scene.waves };
+    for (const changed of recorded) {
+      before = { ...before, rows: [], ...changed };
+      frames.push(before);
+    }
+    document.documentElement.classList.add("recording");
+    $("status").textContent = "recording";
+    if (!frames.length) return;
+    // a trace that was added later has no values before
+    frames[frames.length - 1].traces.forEach((given, i) => traces.push(makeTrace(given, i)));
+    for (const trace of traces) for (const frame of frames) trace.add(frame);
+    clip.start = frames[0].t;
+    clip.end = Math.max(frames[frames.length - 1].t, clip.start + 1e-6);
+    view.on("time", showRecorded);
+  }
+
+  function showRecorded() {
+    // slider values and sea of the latest frame up to this time
+    let k = frameAt(state.time);
+    if (k > 0 && frames[k].t > state.time + 1e-9) k--;
+    const frame = frames[k];
+    showSea(frame.waves);
+    showNumbers(frame);
+    for (const trace of traces) trace.draw(state.time);
   }
 
   // --- the socket --------------------------------------------------------------------------
@@ -333,7 +392,7 @@
 
   // --- frames of the picture ---------------------------------------------------------------
 
-  let shown = 0;
+  let shown = 0; // s: time of the run that is drawn
   let past = performance.now();
   let drawn = 0;
   function picture(now) {
@@ -341,7 +400,7 @@
     past = now;
     const last = frames[frames.length - 1];
     if (last) {
-      // one frame behind, so that there is one to go to; never far behind
+      // one frame behind, to interpolate; never far behind
       const pace = last.paused ? 0 : last.achieved || last.speed;
       const first = frames[Math.max(frames.length - 4, 0)];
       shown = last.paused ? last.t : Math.min(Math.max(shown + pace * passed, first.t), last.t);
@@ -354,6 +413,7 @@
     requestAnimationFrame(picture);
   }
 
+  if (recorded) useRecording();
   set({ playing: false });
   if (view.clips.length) {
     view.clips[0] = clip;
@@ -363,6 +423,12 @@
     feedLines();
   }
   view.live = probe;
-  connect();
-  requestAnimationFrame(picture);
+  if (recorded) {
+    set({ time: clip.start });
+    if (frames.length) showRecorded();
+    addEventListener("resize", () => frames.length && showRecorded());
+  } else {
+    connect();
+    requestAnimationFrame(picture);
+  }
 })();

@@ -30,11 +30,9 @@ from swelltree.jit import Array, Tree, leaves_of, structure_of, threads
 from swelltree.model.capabilities import feels
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker, ramp_of_case
-from swelltree.studies.batch.gpu_drawn_waves import DrawnWaves
-from swelltree.studies.batch.gpu_wave_sums import AnyWaves, Waves
+from swelltree.studies.batch.gpu_wave_sums import AnyWaves, DrawnWaves, Waves
 from swelltree.studies.batch.lane_wave_sums import POINTS_PER_PERIOD, LaneWaves
-from swelltree.studies.memo import Remembered
-from swelltree.studies.seas import realised
+from swelltree.studies.options import Remembered, realised
 from swelltree.waves.airy import Components
 from swelltree.waves.component_sums import case_number
 from swelltree.waves.components import ManySeas, SeedWaves, irregular_by_seed, seed_waves

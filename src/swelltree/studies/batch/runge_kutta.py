@@ -26,8 +26,7 @@ from swelltree.hydro.linear.radiation import with_exact_memory
 from swelltree.hydro.linear.wave_sums import WaveSums
 from swelltree.integrate.problem import Options
 from swelltree.integrate.problem import start as start_carry
-from swelltree.integrate.runge_kutta.batched import begin, fixed_steps
-from swelltree.integrate.runge_kutta.smooth import integrate
+from swelltree.integrate.runge_kutta.smooth import begin, fixed_steps, integrate
 from swelltree.jit import Array, Cases, PerCase, Tree, flatten, jnp, mapped
 from swelltree.jit import shapes_of as shapes_of_results
 from swelltree.model.model import Model, Pose
@@ -42,8 +41,8 @@ from swelltree.multibody.formulations.equations import (
 from swelltree.results.sea import finished_now
 from swelltree.spatial.rotations import compact
 from swelltree.studies.batch import gpu_wave_sums, lane_wave_sums
-from swelltree.studies.batch.cases import BatchCase, CaseMaker, grid_step
-from swelltree.studies.batch.engine import PreparedBatch, Scheme, Steps, Target
+from swelltree.studies.batch.cases import BatchCase, CaseMaker, OwnLeaves, grid_step
+from swelltree.studies.batch.engine import Plan, PreparedBatch, Scheme, Steps, Target, sample_of
 from swelltree.studies.batch.gpu_wave_sums import DeviceLoads
 from swelltree.studies.batch.lane_wave_sums import LaneLoads, LaneSums
 from swelltree.studies.batch.many_seas import (
@@ -53,9 +52,7 @@ from swelltree.studies.batch.many_seas import (
     lane_seas,
     sums_of_waves,
 )
-from swelltree.studies.batch.plan import Plan, sample_of
-from swelltree.studies.batch.shared import OwnLeaves
-from swelltree.studies.statics.poses import placed
+from swelltree.studies.statics.relax import placed
 from swelltree.studies.time.smooth import first_phase, problem, smooth_stepper
 from swelltree.studies.time.task import starts_at_equilibrium
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning, warn_user
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
-from swelltree.studies.batch.engine import Engine
-from swelltree.studies.batch.plan import Outcome, Plan
+from swelltree.studies.batch.engine import Engine, Outcome, Plan
 from swelltree.studies.time.simulate import simulate
 
 

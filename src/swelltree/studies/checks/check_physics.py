@@ -15,7 +15,7 @@ from swelltree.describe.errors import Finding, SwelltreeError, sorted_findings
 from swelltree.hydro.linear.build import moving_dofs
 from swelltree.hydro.linear.hydro import hydro_table, linear_hydro
 from swelltree.model.capabilities import HasUnknowns, all_winches, having
-from swelltree.model.checks.afloat import mass_against_displacement
+from swelltree.model.checks import mass_against_displacement
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect
 from swelltree.multibody.formulations import Formulation
@@ -34,10 +34,9 @@ from swelltree.studies.checks.sea import (
 from swelltree.studies.checks.trial import TrialOnLines, trial_run
 from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.studies.linear.linearise import linear_model
-from swelltree.studies.options import study_of_model
-from swelltree.studies.seas import realised
+from swelltree.studies.options import realised, study_of_model
 from swelltree.studies.statics.equilibrium import find_rest
-from swelltree.studies.statics.poses import placed
+from swelltree.studies.statics.relax import placed
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import AnySea
 
@@ -202,11 +201,11 @@ def check_physics(
     case: int | str = 0,
     trial: bool = True,
 ) -> list[Finding]:
-    """What a model will do wrong, the most serious first, each with what to do about it.
+    """Likely problems of a model and its sea, the most serious first, each with a remedy.
 
     Args:
         model: from `compile`.
-        sea: the sea it shall meet.
+        sea: the sea of the planned run.
         duration: of the planned run [s], for the estimate of its time.
         formulation: name of the formulation, that of `simulate` if not given.
         case: number or name of the run.

@@ -23,7 +23,7 @@ from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.layout import DOFS
 from swelltree.studies.linear.modes import modes
 from swelltree.studies.linear.response import response
-from swelltree.studies.seas import linear_waves
+from swelltree.studies.options import linear_waves
 from swelltree.waves.airy import Components
 from swelltree.waves.gridded import GridWaves
 from swelltree.waves.sea import AnySea, RealisedSea

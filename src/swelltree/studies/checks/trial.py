@@ -15,15 +15,15 @@ import numpy as np
 from swelltree.describe.errors import Finding, SwelltreeError, SwelltreeWarning
 from swelltree.describe.options import TracedOptions, complete
 from swelltree.describe.values import NamedValues
-from swelltree.integrate.solution import Code
+from swelltree.integrate.problem import Code
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose
-from swelltree.studies.seas import realised, records_of
+from swelltree.studies.options import realised, records_of
 from swelltree.studies.time.complementarity.start import to_rest
 from swelltree.studies.time.complementarity.stepper import TwoStepStepper, two_step_stepper
 from swelltree.studies.time.simulate import simulate
 from swelltree.studies.time.task import read_task
-from swelltree.studies.time.winch_findings import validate_winch_commands
+from swelltree.studies.time.verify import validate_winch_commands
 from swelltree.waves.airy import Components
 from swelltree.waves.measured import last_time
 from swelltree.waves.sea import AnySea

@@ -18,8 +18,7 @@ from swelltree.pto.actuators.forces import LIMITLESS, StrokeForces, stroke_force
 from swelltree.pto.controllers.controllers import controllers_of
 from swelltree.pto.laws.base import Damper, Law
 from swelltree.studies.control.goal import Goal, Limit, electrical, fine_values
-from swelltree.studies.control.limited import STROKE
-from swelltree.studies.control.series import Response, sampled
+from swelltree.studies.control.limited import STROKE, Response, sampled
 from swelltree.studies.linear.linear_model import LinearModel
 
 Place = tuple[int, ...]  # numbers of elements on strokes

@@ -21,6 +21,7 @@ from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.results.sea import sea_text
 from swelltree.studies.control.actuators import Ports, best_damper, freed, no_damper, with_signals
 from swelltree.studies.control.goal import ControlProgram, Goal
+from swelltree.studies.control.limited import Response, values_at
 from swelltree.studies.control.limits import read_limits
 from swelltree.studies.control.linear import (
     Port,
@@ -33,17 +34,16 @@ from swelltree.studies.control.linear import (
     wave_rates,
 )
 from swelltree.studies.control.nodes import driven_node
-from swelltree.studies.control.nonlinear import nonlinear_control
-from swelltree.studies.control.search import (
+from swelltree.studies.control.nonlinear import (
     ControlSolution,
     SearchRequest,
     best_of_starts,
     check_found,
+    nonlinear_control,
     scales,
     series_of,
     spread_scale,
 )
-from swelltree.studies.control.series import Response, values_at
 from swelltree.studies.linear.frequency_modes import HEADING
 from swelltree.studies.linear.linear_model import (
     LinearModel,
@@ -53,7 +53,7 @@ from swelltree.studies.linear.linear_model import (
     may_be_linear,
 )
 from swelltree.studies.linear.linearise import linear_model, still_model
-from swelltree.studies.memo import Remembered
+from swelltree.studies.options import Remembered
 from swelltree.studies.periodic.nodes import points_of
 from swelltree.studies.periodic.problem import PeriodRequest, set_up
 from swelltree.waves.airy import Components
@@ -66,14 +66,12 @@ from typing import TYPE_CHECKING
 from swelltree.describe.values import NamedValues
 from swelltree.multibody.layout import DOFS
 from swelltree.studies.control.goal import electrical, fine_values
-from swelltree.studies.control.series import sampled
+from swelltree.studies.control.limited import sampled
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from swelltree.multibody.layout import Layout
-    from swelltree.studies.control.actuators import Ports
-    from swelltree.studies.control.search import ControlSolution
 
 
 # --- Datasets of optimal control
@@ -468,7 +466,7 @@ class ControlStudy:
         Args:
             period: the sea and the series.
             asked: limits and losses.
-            replay: run the model in time under the force that was found.
+            replay: simulate the model with the optimal force.
         """
         straight, port = self.is_linear(period), self.port(period)
         method = self.method

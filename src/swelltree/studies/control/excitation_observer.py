@@ -33,7 +33,7 @@ from swelltree.studies.linear.signals import (
     spelled,
 )
 from swelltree.studies.linear.state_space import import_control
-from swelltree.studies.seas import linear_waves
+from swelltree.studies.options import linear_waves
 from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:

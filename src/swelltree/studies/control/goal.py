@@ -17,10 +17,12 @@ from functools import cached_property
 
 import numpy as np
 
-from swelltree.integrate.programming.sequential import Point, Program
-from swelltree.studies.control.limited import At, Limited, Weights
-from swelltree.studies.control.series import (
+from swelltree.integrate.programming import Point, Program
+from swelltree.studies.control.limited import (
+    At,
+    Limited,
     Response,
+    Weights,
     harmonics_of,
     times_series,
     values_at,

@@ -23,13 +23,12 @@ from swelltree.pto.controllers.controllers import (
     with_controller,
     with_expected_sea,
 )
-from swelltree.pto.controllers.expected_sea import ExpectedSea
-from swelltree.pto.controllers.law_checks import check_law
+from swelltree.pto.controllers.law_checks import ExpectedSea, check_law
 from swelltree.results.sea import sea_of
 from swelltree.studies.control.actuators import Ports, find_ports, freed, with_signals
 from swelltree.studies.control.linear import look_in, wave_rates
 from swelltree.studies.linear.linearise import linear_model
-from swelltree.studies.seas import linear_waves
+from swelltree.studies.options import linear_waves
 from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:

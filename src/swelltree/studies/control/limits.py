@@ -10,8 +10,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.options import LimitLike
 from swelltree.describe.values import NamedValues
-from swelltree.integrate.programming.quadratic import smallest_excess
-from swelltree.integrate.programming.sequential import Point
+from swelltree.integrate.programming import Point, smallest_excess
 from swelltree.studies.control.actuators import Ports
 from swelltree.studies.control.goal import ControlProgram, Limit
 from swelltree.studies.control.limited import (

@@ -27,7 +27,7 @@ from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation, State
 from swelltree.spatial.rotations import compact
 from swelltree.studies.control.actuators import Place, Ports, port_motion, port_rows
-from swelltree.studies.control.series import Response, rate_of
+from swelltree.studies.control.limited import Response, rate_of
 from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import RealisedSea

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from swelltree.integrate.fourier import basis
-from swelltree.integrate.solution import Factor
 from swelltree.jit import Array, Points, Tree
 from swelltree.model.signals import Constant
 from swelltree.multibody.formulations import Formulation
+from swelltree.spatial.linalg import Factor
 from swelltree.spatial.rotations import compact
 from swelltree.studies.control.actuators import Ports, port_motion, with_signals
 from swelltree.studies.periodic.nodes import (

@@ -14,17 +14,16 @@ from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.options import METHODS, OptimalControlOptions, with_options
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.radiation import check_source
-from swelltree.integrate.solution import one_thread
 from swelltree.jit import Tree
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import formulation as chosen_formulation
+from swelltree.spatial.linalg import one_thread
 from swelltree.studies.control.actuators import find_ports, machine_limits, off_the_stops
 from swelltree.studies.control.control_study import ControlStudy
 from swelltree.studies.control.limits import read_limits, read_losses, with_machine_limits
-from swelltree.studies.control.search import SearchRequest
-from swelltree.studies.options import check_traced, study_of_model
+from swelltree.studies.control.nonlinear import SearchRequest
+from swelltree.studies.options import check_traced, realised, study_of_model
 from swelltree.studies.periodic.problem import PeriodRequest, harmonics_for, period_of
-from swelltree.studies.seas import realised
 from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:
@@ -53,15 +52,14 @@ def optimal_control(
     """Periodic PTO forces of maximum mean power in a periodic sea, within limits.
 
     F = u - c v - k x is the whole force of a PTO, its own spring and damper included; limits and
-    power are those of F. The result has `force`, `control` (u), `stroke`, `rate`,
-    `absorbed_power`, `electrical_power` over one period, their harmonics, the motion of the
-    bodies, the multipliers of the limits, and as attributes the mean powers, the best plain
-    damper within the same limits, and the KKT residual. `mean_power`, `bound` and `passive_power`
-    are absorbed, `electrical_power` and `passive_electrical_power` are what losses leave of it.
-    `replayed_power` is the mean power of the same force in a run in time; where that run fails,
-    `mean_power` is not a number and the search's own value is `search_power`. Linear models have a
-    `bound` that no force passes; of others there is `linear_bound`, that of the model linearised
-    at rest, which they may pass.
+    power are those of F. The result has `force`, `control` (u), `stroke`, `rate`, `absorbed_power`,
+    `electrical_power` over one period, their harmonics, the motion of the bodies, the multipliers
+    of the limits, and as attributes the mean powers, the best plain damper within the same limits,
+    and the KKT residual. `mean_power`, `bound` and `passive_power` are absorbed, `electrical_power`
+    and `passive_electrical_power` are after losses. `replayed_power` is the mean power of the same
+    force in a run in time; where that run fails, `mean_power` is not a number and the search's own
+    value is `search_power`. For linear models `bound` is the maximum for any force; other models
+    have `linear_bound`, that of the model linearised at equilibrium, which they may exceed.
 
     Args:
         model: from `compile`, with hydro data.

@@ -23,7 +23,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError, listed
 from swelltree.hydro.linear.hydro import linear_hydro
 from swelltree.hydro.linear.radiation import radiation_memory
-from swelltree.integrate.programming.quadratic import solve_quadratic
+from swelltree.integrate.programming import solve_quadratic
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.pto.controllers.controllers import (
@@ -35,7 +35,7 @@ from swelltree.spatial.linear_steps import first_order_hold
 from swelltree.studies.control.actuators import Ports, find_ports, freed, port_rows
 from swelltree.studies.control.linear import rest_strokes
 from swelltree.studies.linear.linearise import linear_model
-from swelltree.studies.seas import linear_waves
+from swelltree.studies.options import linear_waves
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import AnySea, RealisedSea
 from swelltree.waves.spectral_lines import synthesised
@@ -275,18 +275,18 @@ def with_mpc(
     """The model under linear model predictive control, and the controller itself.
 
     It is a sampled `Controller`: its estimate and its decisions are part of a run, and every run,
-    also of a batch or a campaign, has those of its own. It knows the excitation of the sea of the
-    run ahead, whichever sea that is, or that of a forecast.
+    also of a batch or a campaign, has those of its own. It uses the future excitation of the sea of
+    the run, or that of a forecast.
 
     Args:
         model: compiled with radiation="state_space".
         sea: a sea like those of the runs, by whose peak period sample and horizon are chosen.
-        pto: name or names of PTOs without damping and stiffness of their own; the law of a
-            machine gives way to the controller.
+        pto: name or names of PTOs without damping and stiffness of their own; laws of other PTOs
+            are replaced by the controller.
         force_max: largest force [N, N m]; never exceeded.
-        stroke_max: largest stroke [m, rad]; left only where the force cannot hold it.
+        stroke_max: largest stroke [m, rad]; exceeded only if the force is not sufficient.
         sample: time between decisions [s]; a thirtieth of the peak period if not given.
-        horizon: how far ahead is planned [s]; one and a half peak periods if not given.
+        horizon: length of the prediction [s]; one and a half peak periods if not given.
         noise: standard deviation of the measured strokes and rates [m, m/s].
         case: number or name of the run.
         forecast: the sea that the controller expects in place of that of the run.

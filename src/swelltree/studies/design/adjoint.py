@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.integrate.problem import Carry, Options, Problem
+from swelltree.integrate.problem import Carry, Code, Options, Problem
 from swelltree.integrate.runge_kutta.adjoint import (
     Sources,
     Steps,
@@ -24,7 +24,6 @@ from swelltree.integrate.runge_kutta.adjoint import (
     values_within,
 )
 from swelltree.integrate.runge_kutta.explicit import TABLEAUS
-from swelltree.integrate.solution import Code
 from swelltree.jit import Array, Program, Tree, jax, mapped, ravel_pytree
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation

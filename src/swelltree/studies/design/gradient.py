@@ -38,9 +38,8 @@ from swelltree.studies.design.adjoint import (
     observer,
     recorded,
 )
-from swelltree.studies.design.chain import Chain, Changes, RunOf, Varied, chain_of
+from swelltree.studies.design.chain import Chain, Changes, Design, RunOf, Varied, chain_of, unit_of
 from swelltree.studies.design.objectives import ChannelObjective, Objective, window_weights
-from swelltree.studies.design.parameters import Design, unit_of
 from swelltree.studies.options import study_of_model
 from swelltree.studies.time.smooth import problem_of
 from swelltree.studies.time.task import Task
@@ -79,14 +78,15 @@ def gradient(
     parameters: Sequence[str] | str,
     **options: Unpack[GradientOptions],
 ) -> xr.Dataset:
-    """One number of a run in time, and its derivatives in any number of parameters.
+    """One result of a run, and its derivatives with respect to any number of parameters.
 
     The run is that of `simulate`; it is followed backwards step by step in native code (discrete
     adjoint), at the cost of a few runs whatever the number of parameters. The accepted steps of an
     adaptive solver are held fixed. See docs/how-to/gradients.md.
 
     Returns a dataset with `objective` and, along `parameter`, `derivative`, `value` (of the
-    parameters) and `relative` (change of the objective in parts of it per part of a parameter).
+    parameters) and `relative` (relative change of the objective per relative change of the
+    parameter).
 
     Args:
         model: from `compile`.

@@ -24,9 +24,9 @@ from swelltree.describe.values import NamedValues
 from swelltree.integrate.stepper import run_key
 from swelltree.jit import Tree
 from swelltree.model.model import Model
+from swelltree.studies.design.chain import Design, unit_of
 from swelltree.studies.design.gradient import slopes_of
 from swelltree.studies.design.objectives import ChannelObjective, Objective
-from swelltree.studies.design.parameters import Design, unit_of
 from swelltree.studies.options import study_of_model
 from swelltree.waves.sea import AnySea
 
@@ -49,7 +49,7 @@ def optimise(
     constraints: Sequence[Constraint] = (),
     **options: Unpack[OptimiseOptions],
 ) -> xr.Dataset:
-    """Search the numbers of a description that make an objective least, or largest.
+    """Find parameters of a description that minimise or maximise an objective.
 
     The objective is the mean over the seas, with their weights; each constraint holds in every
     sea. The search begins at the numbers of the model. See docs/how-to/gradients.md.
@@ -194,7 +194,7 @@ class _Search:
             return
         if not self.options["resume"]:
             raise SwelltreeError(
-                f"optimise: '{file}' exists. Give resume=True to go on with it, or another file."
+                f"optimise: '{file}' exists. Give resume=True to continue it, or another file."
             )
         try:
             content = json.loads(file.read_text("utf-8"))

@@ -16,7 +16,7 @@ from swelltree.model.model import Model
 from swelltree.studies.linear.drag import DragSolver, Waves
 from swelltree.studies.linear.linear_model import OperatingPoint
 from swelltree.studies.linear.wave_forces import group_excitation
-from swelltree.studies.seas import linear_waves
+from swelltree.studies.options import linear_waves
 from swelltree.waves.sea import AnySea
 
 

@@ -23,8 +23,8 @@ STIFFLESS = 1e-9  # of the stiffest mode: slower ones are motions of what is sla
 def line_modes(model: Model, line: str, *, modes: int = 10) -> xr.Dataset:
     """Natural frequencies and shapes of a line about its equilibrium, without damping.
 
-    Its ends are held where they are there, in direction too where they are clamped; added mass of
-    the water is included. Nodes on the seabed stay on it, and on a rough one where they are.
+    Its ends are fixed, also in direction if they are clamped; added mass of the water is included.
+    Nodes on the seabed are fixed vertically, and with friction also horizontally.
 
     Returns a dataset with dimension `mode`, slowest first: `natural_frequency` [rad/s],
     `natural_period` [s], `shape` (mode, line_node, axis), of which the node that moves most

@@ -32,11 +32,14 @@ from swelltree.model.capabilities import (
     HasEvents,
     HasNonlinearity,
     HasStates,
+    InternalState,
     feels,
     having,
+    internal_at_rest,
+    internal_rate,
+    present,
 )
 from swelltree.model.effect import Instant, LinearElements
-from swelltree.model.internal_state import InternalState, internal_at_rest, internal_rate, present
 from swelltree.model.model import Model
 from swelltree.model.solved import total_loads
 from swelltree.multibody.formulations import Formulation, State

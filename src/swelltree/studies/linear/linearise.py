@@ -17,9 +17,15 @@ from swelltree.hydro.linear.radiation import Radiation, dry
 from swelltree.hydro.morison.drag import DragPieces
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
 from swelltree.jit import Array, Points, Tree, is_jax, jax, jnp, namespace, pytree
-from swelltree.model.capabilities import HasDrag, HasLinearForm, HasRadiation, having
+from swelltree.model.capabilities import (
+    HasDrag,
+    HasLinearForm,
+    HasRadiation,
+    InternalState,
+    having,
+    present,
+)
 from swelltree.model.effect import Instant, LinearElements, LinearForm
-from swelltree.model.internal_state import InternalState, present
 from swelltree.model.model import Model
 from swelltree.model.solved import total_loads
 from swelltree.mooring.dynamic.lines import with_static_lines

@@ -16,7 +16,7 @@ import numpy as np
 from swelltree.describe.options import RaoOptions, with_options
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.radiation import check_source
-from swelltree.model.checks.lines_alone import refuse_lines_alone
+from swelltree.model.checks import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import with_static_lines
 from swelltree.multibody.formulations import formulation as chosen_formulation
@@ -62,10 +62,10 @@ def rao(model: Model, **options: Unpack[RaoOptions]) -> xr.Dataset:
     and `capture_width` of every PTO, per square metre of amplitude; `damper_power` of all dampers;
     of lines `fairlead_tension_rao`, `anchor_tension_rao` and, along them, `line_tension_rao` or
     `line_node_tension_rao` [N/m], with the tensions at the equilibrium. With drag the nodes of
-    dynamic lines move on their own, else these lines count as static catenaries.
+    dynamic lines are degrees of freedom; otherwise these lines are treated as static catenaries.
 
     Args:
-        model: compiled with hydro data, or with members or bodies that feel waves without them.
+        model: compiled with hydro data, or with members or bodies loaded by waves without them.
     """
     chosen: NamedValues = {**options}
     radiation, drag, sea = chosen["radiation"], chosen["drag"], chosen["sea"]

@@ -9,7 +9,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.options import ResponseOptions, with_options
 from swelltree.describe.values import NamedValues
-from swelltree.model.checks.lines_alone import refuse_lines_alone
+from swelltree.model.checks import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import with_static_lines
 from swelltree.multibody.formulations import formulation as chosen_formulation
@@ -48,11 +48,11 @@ def response(model: Model, sea: AnySea, **options: Unpack[ResponseOptions]) -> x
     body's heading, `velocity_deviation` of the `velocity` of runs (world axes),
     `coordinate_deviation`, the variance by component (`variance`, over `component` with its
     `omega`) and the response `spectrum`, divided by the band of the sea's spectrum that each
-    component stands for (not a number for a regular wave, which has none); `absorbed_power`
-    (pto) [W] and `capture_width` [m], and `damper_power` of all dampers (element) [W]; of lines
+    component stands for (not a number for a regular wave, which has none); `absorbed_power` (pto)
+    [W] and `capture_width` [m], and `damper_power` of all dampers (element) [W]; of lines
     `fairlead_tension_deviation` and `anchor_tension_deviation` [N] with their spectra, and along
     them `line_tension_deviation` or `line_node_tension_deviation`. With drag the nodes of dynamic
-    lines move on their own, else these lines count as static catenaries.
+    lines are degrees of freedom; otherwise these lines are treated as static catenaries.
 
     Args:
         model: compiled with hydro data.

@@ -56,8 +56,8 @@ def state_space(
     states of effects: oil, flywheels, lags, states of controllers.
 
     Signals keep their names, with "__" for the dot, which python-control does not allow:
-    "hinge.Pitch.rate" becomes `hinge__Pitch__rate`. All are deviations from rest. The attribute
-    `notes` lists what was done.
+    "hinge.Pitch.rate" becomes `hinge__Pitch__rate`. All are deviations from equilibrium. The
+    attribute `notes` lists the steps of the reduction.
 
     Args:
         model: from `compile`, with radiation "state_space", "constant" or "none".
@@ -72,10 +72,11 @@ def state_space(
             rates if not given.
         formulation: name or object.
         order: reduce to this many states.
-        error: reduce to the fewest states that keep this error: largest singular value, over
+        error: reduce to the min number of states with this error: largest singular value, over
             frequency, of the difference of the responses, inputs and outputs scaled so that the
             largest response of each is one.
-        reduce_to_minimal: leave out what no input moves or no output sees; the response stays.
+        reduce_to_minimal: remove uncontrollable and unobservable states; the response does not
+            change.
         step: sample with this step, inputs held in between [s].
         name: of the system; "swelltree" if not given.
     """

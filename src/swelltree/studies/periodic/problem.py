@@ -32,9 +32,8 @@ from swelltree.hydro.linear.radiation import check_source, dry
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
 from swelltree.integrate.fourier import Basis, basis
 from swelltree.jit import Array, Tree, jax, jnp, leaves_of, mapped, pytree
-from swelltree.model.capabilities import HasUnknowns, having
+from swelltree.model.capabilities import HasUnknowns, InternalState, having, internal_rate, present
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import InternalState, internal_rate, present
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect, total_loads
 from swelltree.multibody.formulations import Formulation, State

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from swelltree.integrate.newton import continuation
-from swelltree.integrate.solution import Code
+from swelltree.integrate.problem import Code
 from swelltree.jit import Tree
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation

@@ -1,1 +1,1 @@
-"""Static equilibrium and mooring stiffness."""
+"""Static equilibrium and mooring stiffness; `relax` damps a motion to come near the former."""

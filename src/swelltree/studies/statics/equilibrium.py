@@ -21,10 +21,15 @@ from swelltree.integrate.newton import (
     program_of,
     residual_and_jacobian,
 )
-from swelltree.integrate.solution import Code
+from swelltree.integrate.problem import Code
 from swelltree.jit import Array, Points, Tree, is_traced, jnp, namespace, pytree
-from swelltree.model.capabilities import HasUnknowns, having
-from swelltree.model.internal_state import internal_at_rest, internal_settled, present
+from swelltree.model.capabilities import (
+    HasUnknowns,
+    having,
+    internal_at_rest,
+    internal_settled,
+    present,
+)
 from swelltree.model.model import Model
 from swelltree.model.solved import prepared, total_loads
 from swelltree.mooring.cable.cables import with_drums_stopped
@@ -37,8 +42,7 @@ from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.results.sea import finished_now
 from swelltree.spatial.rotations import matrix_to_euler
 from swelltree.studies.options import study_of_model
-from swelltree.studies.statics.poses import as_described
-from swelltree.studies.statics.relax import relaxed, slack_at_start
+from swelltree.studies.statics.relax import as_described, relaxed, slack_at_start
 from swelltree.studies.time.complementarity.start import channels_of, in_words, to_rest, unbalanced
 
 if TYPE_CHECKING:
@@ -272,15 +276,15 @@ def equilibrium(model: Model, **options: Unpack[EquilibriumOptions]) -> xr.Datas
     Directions that nothing holds, such as surge, sway and yaw of a body without mooring, keep the
     values of the start; the attribute `neutral` names their coordinates.
 
-    A body with hydrodynamic data that starts where no equilibrium is near, as one dropped from the
-    air, comes to that near its described pose.
+    A body with hydrodynamic data that starts far from equilibrium, such as in the air, is moved to
+    the equilibrium near its described pose.
 
     Systems with dynamic lines, contacts or brakes that stick reach equilibrium by the steps of the
     two-step scheme.
 
-    Returns a dataset of the equilibrium, with what was out of balance before. Inside `jit`,
-    `grad` or `vmap` it gives what `equilibrium_traced` gives. Prescribed motions are held as at
-    t = 0.
+    Returns a dataset of the equilibrium, with the imbalance of the initial state. Inside `jit`,
+    `grad` or `vmap` it gives what `equilibrium_traced` gives. Prescribed motions are held as at t =
+    0.
 
     Args:
         model: from `compile`.

@@ -11,9 +11,8 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.describe.values import NamedValues
 from swelltree.jit import Array, Points, jnp, mapped
-from swelltree.model.capabilities import Moors, having
+from swelltree.model.capabilities import Moors, having, internal_at_rest
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.model import Model
 from swelltree.model.solved import joined_channels
 from swelltree.mooring.catenary.left_out import lines_above_water
@@ -25,7 +24,7 @@ from swelltree.multibody.layout import DOFS
 from swelltree.spatial.rotations import matmul, quat_to_matrix
 from swelltree.studies.options import study_of_model
 from swelltree.studies.statics.equilibrium import find_rest, specified_state
-from swelltree.studies.statics.poses import placed
+from swelltree.studies.statics.relax import placed
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -109,10 +108,10 @@ def mooring_stiffness(
 ) -> xr.Dataset:
     """Stiffness of quasi-static lines and linear moorings at the equilibrium.
 
-    Force and moment on each body, in world axes about its reference point, lost per displacement
-    of this point and turn of the body; exact derivatives, the effect of pretension included. The
-    lines' junctions follow. Returns a dataset: `mooring_stiffness` and the `mooring_wrench` that
-    lines exert at rest.
+    Restoring force and moment on each body, in world axes about its reference point, per
+    displacement of this point and rotation of the body; exact derivatives, the effect of pretension
+    included. The lines' junctions follow. Returns a dataset: `mooring_stiffness` and the
+    `mooring_wrench` that lines exert at rest.
 
     Args:
         model: from `compile`.

@@ -22,12 +22,12 @@ from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.start import motion_at
 from swelltree.integrate.complementarity.state import SchemeOptions, StepConstants, StepperState
 from swelltree.jit import Array, Program, mapped
+from swelltree.model.capabilities import present
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import present
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.model.solved import solved_at, total_loads, with_solved_mass
-from swelltree.multibody.constraints import evaluate_rows
+from swelltree.multibody.build_layout import evaluate_rows
 from swelltree.multibody.inertia import dense_inertia, gyroscopic, world_inertia
 from swelltree.multibody.kinematics import Motion
 from swelltree.spatial.linalg import constrained_solve

@@ -9,11 +9,12 @@ import numpy as np
 
 from swelltree.describe.bodies import hulls
 from swelltree.describe.bodies.body import Body
-from swelltree.describe.bodies.hull_panels import hull_panels, sphere_centre
+from swelltree.describe.bodies.hull_panels import hull_panels, profile, sphere_centre
 from swelltree.describe.bodies.hulls import Hull
-from swelltree.describe.bodies.panels import merged
+from swelltree.describe.bodies.meshes import merged
 from swelltree.describe.bodies.solids import hull_solid
-from swelltree.hydro.weak_scatterer.mesh.surface import Surface, disc, used_only
+from swelltree.hydro.weak_scatterer.mesh.meridians import KNUCKLE
+from swelltree.hydro.weak_scatterer.mesh.surface import Surface, graded, stitched, used_only
 
 # --- Meshes of simple bodies, and of the hulls that users describe
 
@@ -62,35 +63,51 @@ def cylinder(radius: float, height: float, size: float) -> Surface:
         height: [m].
         size: of the triangles [m].
     """
-    around = max(8, 4 * round(0.5 * math.pi * radius / size))
-    steps = max(2, round(radius / size))
-    radii = radius * np.arange(1, steps + 1) / steps
-    counts = [max(4, round(around * r / radius)) for r in radii[:-1]] + [around]
-    cap = disc(radii, counts, half=False)
-    levels = np.linspace(-0.5 * height, 0.5 * height, max(2, round(height / size)) + 1)
-    angle = 2.0 * math.pi * np.arange(around) / around
-    ring = radius * np.stack([np.cos(angle), np.sin(angle)], -1)
-    points = [np.column_stack([ring, np.full(around, z)]) for z in levels]
-    index = np.arange(len(levels) * around).reshape(len(levels), around)
-    ahead = np.roll(index, -1, axis=1)
-    low = np.stack([index[:-1], ahead[:-1], ahead[1:]], -1).reshape(-1, 3)
-    high = np.stack([index[:-1], ahead[1:], index[1:]], -1).reshape(-1, 3)
-    side = Surface(np.concatenate(points), np.concatenate([low, high]))
-    top = cap.moved((0.0, 0.0, 0.5 * height))
-    bottom = Surface(cap.vertices - [0.0, 0.0, 0.5 * height], cap.triangles[:, ::-1])
-    built = joined([side, top, bottom])
-    wide = math.sqrt(math.pi * radius**2 * height / built.volume)
+    low, high = -0.5 * height, 0.5 * height
+    rows = [(0.0, low), (radius, low), (radius, high), (0.0, high)]
+    return revolved(rows, size, math.pi * radius**2 * height)
+
+
+def revolved(rows: list[tuple[float, float]], size: float, volume: float) -> Surface:
+    """Closed surface of revolution about z, finer towards convex edges.
+
+    Vertices on a ring follow from its length, so that few are at the axis. (Heave plate of 1 m x
+    0.1 m: 0.4 % too little added mass on 306 vertices; as many on each ring, 344 in all, 1.3 %.)
+
+    Args:
+        rows: (radius, z) of the profile, from the axis to the axis [m].
+        size: of the triangles [m].
+        volume: enclosed; radii are scaled to it [m^3].
+    """
+    line = np.array([rows[0], *(b for a, b in itertools.pairwise(rows) if a != b)])
+    step = np.diff(line, axis=0)
+    length = np.linalg.norm(step, axis=1)
+    arc = np.concatenate([[0.0], np.cumsum(length)])
+    along = step / length[:, None]
+    turn = along[:-1, 0] * along[1:, 1] - along[:-1, 1] * along[1:, 0]
+    corner = [0, *(1 + np.flatnonzero((along[1:] * along[:-1]).sum(1) < KNUCKLE)), len(arc) - 1]
+    edge = [False, *(bool(turn[k - 1] > 0.0) for k in corner[1:-1]), False]
+    places = [np.zeros(1)]
+    for (i, j), sharp in zip(itertools.pairwise(corner), itertools.pairwise(edge), strict=True):
+        pieces = max(2, round((arc[j] - arc[i]) / size))
+        part = graded(pieces, *sharp, edge=True)[1:]
+        places.append(arc[i] + (arc[j] - arc[i]) * part)
+    at = np.concatenate(places)
+    radii, heights = (np.interp(at, arc, line[:, k]) for k in range(2))
+    points, triangles, inner = [np.array([[0.0, 0.0, heights[0]]])], [], np.zeros(1, int)
+    first = 1
+    for r, z in zip(radii[1:-1], heights[1:-1], strict=True):
+        count = max(8, 4 * round(0.5 * math.pi * r / size))
+        angle = 2.0 * math.pi * np.arange(count) / count
+        points.append(np.stack([r * np.cos(angle), r * np.sin(angle), np.full(count, z)], -1))
+        outer = first + np.arange(count)
+        triangles += [face[::-1] for face in stitched(inner, outer, half=False)]
+        inner, first = outer, first + count
+    points.append(np.array([[0.0, 0.0, heights[-1]]]))
+    triangles += stitched(np.array([first]), inner, half=False)
+    built = Surface(np.concatenate(points), np.array(triangles))
+    wide = math.sqrt(volume / built.volume)
     return built.scaled((wide, wide, 1.0))
-
-
-def joined(pieces: list[Surface]) -> Surface:
-    """Several surfaces as one; vertices at the same place become one."""
-    first = np.cumsum([0, *(len(p.vertices) for p in pieces[:-1])])
-    vertices = np.concatenate([p.vertices for p in pieces])
-    triangles = np.concatenate([p.triangles + n for p, n in zip(pieces, first, strict=True)])
-    key = np.round(vertices / (1e-9 * np.abs(vertices).max())).astype(np.int64)
-    _, once, same = np.unique(key, axis=0, return_index=True, return_inverse=True)
-    return used_only(Surface(vertices[once], same.reshape(-1)[triangles]))
 
 
 def hull_surface(hull: Hull, scale: float = 1.0) -> Surface:
@@ -121,8 +138,13 @@ def hull_mesh(body: Body, size: float) -> Surface:
         z = sphere_centre(hull)[0]
         place = np.array([*hull.offset[:2], z])
         return sphere(divisions, hull.radius).moved(shift + place)
-    built = hull_surface(_with_size(hull, size))
     solid = hull_solid(hull)
+    if isinstance(hull, hulls.Cylinder | hulls.Cone | hulls.Axisymmetric):
+        rows = profile(hull)
+        if rows[-1][0] == 0.0 and rows[-1][1] < 0.0:  # under water, without a bore
+            built = revolved(rows, size, solid.volume)
+            return built.moved(shift + [*hull.offset[:2], 0.0])
+    built = hull_surface(_with_size(hull, size))
     center = np.asarray(solid.centroid)
     return built.moved(-center).with_volume(solid.volume).moved(center + shift)
 

@@ -6,8 +6,8 @@ surface in between, and *under* it when less than a tenth of its height is above
 0.15 of it): the water that is about to close over a body stands in too thin a wedge to be meshed.
 What is above then is flattened to a lid that lies a little under the surface and moves with it. A
 body that crosses the surface fast counts as dry, and has pressure and added mass by depth (`entry`)
-and no flow, until it is slow or well under. At a change, and where the mesh around a waterline is
-worn, the water is remeshed and keeps its potential and elevation.
+and no flow, until it is slow or well submerged. At a change, and where the mesh around a waterline
+is worn, the water is remeshed and keeps its potential and elevation.
 """
 
 from __future__ import annotations

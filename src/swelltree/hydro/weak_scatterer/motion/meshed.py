@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.describe.bodies.panels import Panels
+from swelltree.describe.bodies.meshes import Panels
 from swelltree.describe.bodies.solids import immersed_of_panels
 from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.weak_scatterer.mesh.columns import columns

@@ -20,7 +20,7 @@ from swelltree.integrate.complementarity.state import SchemeOptions
 from swelltree.jit import Cases, Tree, mapped, shapes_of
 from swelltree.model.model import Model
 from swelltree.results.sea import finished_now
-from swelltree.studies.batch.cases import BatchCase, CaseMaker, grid_step
+from swelltree.studies.batch.cases import BatchCase, CaseMaker, OwnLeaves, grid_step
 from swelltree.studies.batch.complementarity.seeds import (
     built_sequentially,
     built_together,
@@ -33,10 +33,8 @@ from swelltree.studies.batch.complementarity.starts import (
     begins_still,
     chunk_of_steps,
 )
-from swelltree.studies.batch.engine import PreparedBatch, Scheme, Steps, Target
-from swelltree.studies.batch.plan import Outcome, Plan
+from swelltree.studies.batch.engine import Outcome, Plan, PreparedBatch, Scheme, Steps, Target
 from swelltree.studies.batch.sequential import OneByOne
-from swelltree.studies.batch.shared import OwnLeaves
 from swelltree.studies.time.complementarity.channels import observe
 from swelltree.studies.time.complementarity.plan import grid
 

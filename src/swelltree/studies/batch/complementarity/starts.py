@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.compiler.step_means import with_step_means
+from swelltree.compiler.functions_of_time import with_step_means
 from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.linear.hydro import excitation_of, with_excitation
 from swelltree.hydro.linear.wave_sums import WaveSums
@@ -23,23 +23,23 @@ from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.start import set_up, wrench_at, wrenches_one_by_one
 from swelltree.integrate.complementarity.state import SchemeOptions, StepConstants
 from swelltree.integrate.complementarity.step import advance
-from swelltree.integrate.solution import Code
+from swelltree.integrate.problem import Code
 from swelltree.jit import BY_LLVM, Array, Axes, Program, Tree, jax, jnp, mapped
-from swelltree.model.internal_state import InternalState
+from swelltree.model.capabilities import InternalState
 from swelltree.model.model import Model
 from swelltree.model.solved import prepared
 from swelltree.multibody.kinematics import Pose
 from swelltree.spatial.rotations import compact
 from swelltree.studies.batch.cases import BatchCase, CaseMaker, key_of, ramp_of_case
-from swelltree.studies.batch.plan import Plan, sample_of
-from swelltree.studies.seas import realised
+from swelltree.studies.batch.engine import Plan, sample_of
+from swelltree.studies.options import realised
 from swelltree.studies.time.complementarity.channels import observe
 from swelltree.studies.time.complementarity.plan import form_of_task
 from swelltree.studies.time.complementarity.plan import plan as stepping_plan
 from swelltree.studies.time.complementarity.stepper import TwoStepStepper
 from swelltree.studies.time.first_sample import Start, as_specified
 from swelltree.studies.time.task import Task, starts_at_equilibrium
-from swelltree.studies.time.winch_findings import validate_winch_commands
+from swelltree.studies.time.verify import validate_winch_commands
 
 # --- Forces at many poses by one program: the stiffness of each design of a batch needs dozens
 

@@ -11,12 +11,12 @@ from swelltree.integrate.complementarity.lines.node_axes import node_axes
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.state import SchemeOptions
 from swelltree.jit import Array, Program, jax, jnp
+from swelltree.model.capabilities import present
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import present
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.model.solved import coupled_effect, solved_at, total_loads, with_accelerations
-from swelltree.multibody.constraints import evaluate_rows
+from swelltree.multibody.build_layout import evaluate_rows
 from swelltree.multibody.formulations.base import Acceleration, Kinematics
 from swelltree.multibody.formulations.channels import StepInstant, channels_at
 from swelltree.multibody.inertia import world_inertia

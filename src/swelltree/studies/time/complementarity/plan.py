@@ -8,15 +8,20 @@ from functools import lru_cache
 
 import numpy as np
 
-from swelltree.compiler.breakpoints import functions_of_time, pulses, sampled
-from swelltree.compiler.step_means import SAMPLES
+from swelltree.compiler.functions_of_time import SAMPLES, functions_of_time, pulses, sampled
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.hydro.linear.radiation import radiation_memory
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.state import SchemeOptions, form_of, locks
 from swelltree.jit import Array, is_traced
-from swelltree.model.capabilities import ChecksStep, CommandsStrokes, HasEvents, HasWinches, having
-from swelltree.model.internal_state import InternalState
+from swelltree.model.capabilities import (
+    ChecksStep,
+    CommandsStrokes,
+    HasEvents,
+    HasWinches,
+    InternalState,
+    having,
+)
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
 from swelltree.multibody.formulations.base import Phase, State
@@ -27,7 +32,7 @@ from swelltree.results.sea import chosen
 from swelltree.studies.time.complementarity.channels import observe
 from swelltree.studies.time.complementarity.start import default_step
 from swelltree.studies.time.task import Task
-from swelltree.studies.time.winch_findings import longest_step, refuse_fast_winches
+from swelltree.studies.time.verify import longest_step, refuse_fast_winches
 
 # Events that the two-step scheme lets happen between its steps, in tree coordinates.
 #

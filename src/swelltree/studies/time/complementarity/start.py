@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.compiler.step_means import with_step_means
+from swelltree.compiler.functions_of_time import with_step_means
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.describe.options import STARTS
 from swelltree.integrate.complementarity.attached import end_positions
@@ -35,15 +35,19 @@ from swelltree.integrate.complementarity.state import (
 )
 from swelltree.integrate.complementarity.step_rows import with_ends
 from swelltree.jit import Tree, mapped
-from swelltree.model.capabilities import HasCalmForm, HasUnknowns, having
-from swelltree.model.internal_state import internal_at_rest, internal_settled
+from swelltree.model.capabilities import (
+    HasCalmForm,
+    HasUnknowns,
+    having,
+    internal_at_rest,
+    internal_settled,
+)
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import lines_of, required_lines
 from swelltree.multibody.inertia import dense_inertia, world_inertia
-from swelltree.multibody.kinematics import Pose, joint_frames
-from swelltree.multibody.tree import tree_blocks, velocity_matrix
+from swelltree.multibody.kinematics import Pose, joint_frames, tree_blocks, velocity_matrix
+from swelltree.studies.options import refuse_start
 from swelltree.studies.time.complementarity.channels import observer
-from swelltree.studies.time.continuing import refuse_start
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import RealisedSea
 from swelltree.waves.stream_function import StreamWave

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.compiler.step_means import with_step_means
+from swelltree.compiler.functions_of_time import with_step_means
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
 from swelltree.integrate.complementarity.cayley import cayley
@@ -40,22 +40,20 @@ from swelltree.integrate.complementarity.state import (
     sentences,
 )
 from swelltree.integrate.complementarity.step import sampled
-from swelltree.integrate.extremes import as_channels, known_now
-from swelltree.integrate.solution import Code, describe
+from swelltree.integrate.problem import Code, as_channels, describe, known_now
 from swelltree.integrate.stepper import Stepper
 from swelltree.jit import Array, Program, Tree, jnp, mapped, switched_off
-from swelltree.model.capabilities import StartsFromEquilibrium, having
+from swelltree.model.capabilities import InternalState, StartsFromEquilibrium, having
 from swelltree.model.effect import Instant
-from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.model.solved import where_solved
 from swelltree.multibody.kinematics import Pose
-from swelltree.pto.controllers.missing_numbers import not_finite
+from swelltree.pto.controllers.controllers import not_finite
 from swelltree.spatial.rotations import matmul
+from swelltree.studies.options import end_of
 from swelltree.studies.time.complementarity.channels import observer
 from swelltree.studies.time.complementarity.plan import OFF, Plan, plan
 from swelltree.studies.time.complementarity.start import derivatives_at, first_state
-from swelltree.studies.time.continuing import end_of
 from swelltree.studies.time.first_sample import Start, as_specified
 from swelltree.studies.time.task import Task
 from swelltree.studies.time.verify import A_STEP_NEAR, why_stopped

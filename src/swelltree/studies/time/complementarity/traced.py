@@ -20,10 +20,9 @@ from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.start import set_up
 from swelltree.integrate.complementarity.state import StepperState, form_of
 from swelltree.integrate.complementarity.step import advance, sampled
-from swelltree.integrate.solution import Code
+from swelltree.integrate.problem import Code
 from swelltree.jit import Array, jax, jnp
-from swelltree.model.capabilities import CommandsStrokes, having
-from swelltree.model.internal_state import internal_at_rest
+from swelltree.model.capabilities import CommandsStrokes, having, internal_at_rest
 from swelltree.model.model import Model
 from swelltree.model.solved import total_loads
 from swelltree.multibody.kinematics import Motion, Pose, dof_coordinates, dof_rates, joint_frames

@@ -18,14 +18,14 @@ from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.describe.paths import with_number_below
 from swelltree.describe.spec import Description
 from swelltree.hydro.linear.in_sea import ready_until
-from swelltree.integrate.solution import Code, describe
+from swelltree.integrate.problem import Code, describe
 from swelltree.integrate.stepper import Stepper, padded
 from swelltree.jit import Array, Tree, flatten, mapped
 from swelltree.model.model import Model, Pose
 from swelltree.pto.controllers.controllers import raise_faults
 from swelltree.results.dataset import specified_coordinates
 from swelltree.status import doing
-from swelltree.studies.time.result import result_of
+from swelltree.studies.time.simulate import result_of
 from swelltree.studies.time.stepped.commands import (
     Commands,
     Vocabulary,
@@ -34,8 +34,14 @@ from swelltree.studies.time.stepped.commands import (
     vocabulary,
     with_commands,
 )
-from swelltree.studies.time.stepped.native_steps import NativeSteps, Row, native_steps
-from swelltree.studies.time.stepped.samples import CHANGES, Samples, observing
+from swelltree.studies.time.stepped.native_steps import (
+    CHANGES,
+    NativeSteps,
+    Row,
+    Samples,
+    native_steps,
+    observing,
+)
 from swelltree.studies.time.task import TWO_STEP, Task, starts_at_equilibrium
 
 if TYPE_CHECKING:
@@ -170,11 +176,11 @@ class SteppedRun:
 
     @property
     def forces(self) -> dict[str, float]:
-        """What is held now, of all that can be: forces [N, N m] and speeds of winches [m/s]."""
+        """Current values of all inputs: forces [N, N m] and speeds of winches [m/s]."""
         return dict(self._now.commands.now)
 
     def step(self, duration: object, forces: object = None) -> None:
-        """Go on for some time.
+        """Advance the run.
 
         Args:
             duration: of the step [s].
@@ -380,7 +386,9 @@ class SteppedRun:
     def restore(self, saved: object) -> None:
         """Restore a state of `save`; later steps are bitwise identical."""
         if not isinstance(saved, Saved):
-            raise SwelltreeError(f"restore: {shown(saved)} is not from save(). Give what it gave.")
+            raise SwelltreeError(
+                f"restore: {shown(saved)} is not from save(). Give the value that it returned."
+            )
         if saved.owner is not self:
             raise SwelltreeError("restore: this was saved by another stepper. Restore it there.")
         self._now = saved

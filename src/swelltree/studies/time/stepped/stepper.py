@@ -14,21 +14,20 @@ from swelltree.hydro.linear.data import Window
 from swelltree.jit import is_traced, trim_cache
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
-from swelltree.studies.options import study_of_model
-from swelltree.studies.seas import check_times, realised, records_of
+from swelltree.studies.options import (
+    check_times,
+    end_time,
+    is_run,
+    realised,
+    records_of,
+    study_of_model,
+)
 from swelltree.studies.time.complementarity.start import default_step
-from swelltree.studies.time.continuing import end_time, is_run
-from swelltree.studies.time.result import checked
-from swelltree.studies.time.simulate import stepper_of
+from swelltree.studies.time.simulate import checked, stepper_of
 from swelltree.studies.time.stepped.commands import no_commands, read_values
 from swelltree.studies.time.stepped.run import SteppedRun, StepperSetup, seconds
-from swelltree.studies.time.task import (
-    TWO_STEP,
-    Task,
-    read_task,
-    required_step,
-)
-from swelltree.studies.time.winch_findings import (
+from swelltree.studies.time.task import TWO_STEP, Task, read_task, required_step
+from swelltree.studies.time.verify import (
     longest_step,
     validate_winch_commands,
     warn_light_hook_loads,
@@ -53,9 +52,9 @@ def stepper(
 ) -> SteppedRun:
     """A run that is stepped by hand.
 
-    ``run.step(0.1, {"pto": force})`` goes on, ``run["float.Heave"]`` is a channel now,
-    ``run.save()`` and ``run.restore(saved)`` go back, ``run.result()`` is the dataset of all
-    samples.
+    ``run.step(0.1, {"pto": force})`` advances the run, ``run["float.Heave"]`` is the current value
+    of a channel, ``run.save()`` and ``run.restore(saved)`` save and restore its state,
+    ``run.result()`` is the dataset of all samples.
 
     Args:
         model: from `compile`.

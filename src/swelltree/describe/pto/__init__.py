@@ -1,1 +1,0 @@
-"""Power take-offs."""

@@ -1,1 +1,0 @@
-"""Forces of the wind: on superstructures, and thrust of rotors."""

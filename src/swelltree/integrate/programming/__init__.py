@@ -1,1 +1,0 @@
-"""Quadratic programs and sequences of them."""

@@ -1,1 +1,0 @@
-"""What a model is rejected or warned for, whatever the study."""
