@@ -37,7 +37,7 @@ def test_without_affinity_all_cores_of_the_machine_count():
 def test_without_user_ids_programs_are_cached_and_checked_by_their_hash(tmp_path):
     folder = cache.private_folder(tmp_path)
     assert folder is not None
-    name = cache.entry_name("text", "processor")
+    name = cache.hashed("text", "processor")
     cache.write(folder, name, b"object code")
     assert cache.read(folder, name) == b"object code"
     content = (folder / name).read_bytes()

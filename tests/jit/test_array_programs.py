@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from swelltree.jit.backend import jax, jnp
-from swelltree.jit.points import Points, point_program
+from swelltree.jit.points import Points
 from swelltree.jit.program import Program
 
 RNG = np.random.default_rng(4)
@@ -97,10 +97,10 @@ def assert_same(found, expected, tol=1e-13):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_program_gives_what_jax_gives(name):
-    program = point_program(FUNCTIONS[name], fixed=0)
+    program = Points(FUNCTIONS[name], fixed=0)
     assert_same(program(X), jax.jit(FUNCTIONS[name])(X))
-    assert program.points.engine == "LLVM"
-    many = point_program(FUNCTIONS[name], fixed=0, many=True)
+    assert program.engine == "LLVM"
+    many = Points(FUNCTIONS[name], fixed=0, many=True)
     xs = X + 0.1 * RNG.standard_normal((4, 1, 1))
     assert_same(many(xs), jax.jit(jax.vmap(FUNCTIONS[name]))(xs), 1e-12)
 
@@ -123,9 +123,9 @@ def test_derivatives_of_a_sum_of_everything(name):
 
 
 def test_operations_without_a_rule_run_by_xla():
-    program = point_program(lambda x: jnp.fft.irfft(jnp.fft.rfft(x[:, 0], n=8) * 2j, n=8), fixed=0)
+    program = Points(lambda x: jnp.fft.irfft(jnp.fft.rfft(x[:, 0], n=8) * 2j, n=8), fixed=0)
     found = program(X)
-    assert program.points.engine.startswith("XLA: ")
+    assert program.engine.startswith("XLA: ")
     assert_same(found, np.fft.irfft(np.fft.rfft(X[:, 0], n=8) * 2j, n=8), 1e-12)
 
 

@@ -108,7 +108,7 @@ def test_code_under_the_name_of_another_program_is_not_read(tmp_path):
 
 
 def test_entries_differ_with_everything_they_depend_on():
-    names = {cache.entry_name(*parts) for parts in (("a", "b"), ("ab", ""), ("a", "c"), ("b", "a"))}
+    names = {cache.hashed(*parts) for parts in (("a", "b"), ("ab", ""), ("a", "c"), ("b", "a"))}
     assert len(names) == 4
 
 

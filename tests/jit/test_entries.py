@@ -110,21 +110,22 @@ def test_results_of_any_nesting_are_found_again(folder, ours, traced):
     assert len(traced) == 1
 
 
-def test_results_with_static_parts_need_one_like_them(folder, ours, traced):
-    def named(x):
-        return Named(x + 1.0, "of a result")
-
+def test_results_with_static_parts_are_found_again(folder, ours, traced):
     for _ in range(2):
-        assert Program(named, fixed=0)(X).name == "of a result"
-    assert len(traced) == 2
-    for _ in range(2):
-        found = Program(named, fixed=0, like=lambda x: Named(x, "of a result"))(X)
+        found = Program(lambda x: Named(x + 1.0, "of a result"), fixed=0)(X)
         np.testing.assert_allclose(found.y, X + 1.0)
         assert found.name == "of a result"
-    assert len(traced) == 3
-    for _ in range(2):  # one that is not like them is of no use, and does no harm
-        np.testing.assert_allclose(Program(named, fixed=0, like=lambda x: [x, x])(X).y, X + 1.0)
-    assert len(traced) == 5
+    assert len(traced) == 1
+
+
+def test_results_that_no_other_process_can_name_are_traced_in_each(folder, ours, traced):
+    @pytree()
+    class Local:
+        y: np.ndarray
+
+    for _ in range(2):
+        np.testing.assert_allclose(Program(lambda x: Local(2.0 * x), fixed=0)(X).y, 2.0 * X)
+    assert len(traced) == 2
 
 
 def test_what_cannot_be_flattened_is_not_tried_again(folder, ours, traced):
@@ -157,7 +158,7 @@ def test_damaged_and_half_entries_are_made_again(folder, ours, traced):
 
 
 def test_unused_entries_go_and_the_oldest_of_too_many(folder):
-    names = [cache.entry_name(str(k)) for k in range(6)]
+    names = [cache.hashed(str(k)) for k in range(6)]
     private = cache.private_folder(folder.parent)
     for age, name in enumerate(names):
         cache.write(private, name, bytes(1000))
@@ -168,10 +169,10 @@ def test_unused_entries_go_and_the_oldest_of_too_many(folder):
     for file in (other, lost):
         os.utime(file, (0.0, 0.0))
     os.utime(folder / names[5], (time.time() - 100 * cache.DAY,) * 2)
-    cache.write(private, cache.entry_name("at once"), bytes(10))
+    cache.write(private, cache.hashed("at once"), bytes(10))
     assert (folder / names[5]).exists()  # looked through a moment ago
     os.utime(folder / cache.CLEANED, (0.0, 0.0))
-    cache.write(private, cache.entry_name("new"), bytes(10))
+    cache.write(private, cache.hashed("new"), bytes(10))
     assert not (folder / names[5]).exists()
     assert other.exists()
     assert fresh.exists()
@@ -182,7 +183,7 @@ def test_unused_entries_go_and_the_oldest_of_too_many(folder):
 
 
 def test_an_entry_that_is_read_counts_as_used(folder):
-    private, name = cache.private_folder(folder.parent), cache.entry_name("a")
+    private, name = cache.private_folder(folder.parent), cache.hashed("a")
     cache.write(private, name, b"content")
     os.utime(folder / name, (time.time() - 80 * cache.DAY,) * 2)
     assert cache.read(private, name) == b"content"

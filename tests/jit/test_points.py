@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from made_programs import ARRAYS, BESIDE, ELEMENTWISE, UNTIL, spd
 from swelltree.jit.backend import jax, jnp
-from swelltree.jit.points import Points, point_program
+from swelltree.jit.points import Points
 
 NO_DERIVATIVE = {"next", "orthogonal"}  # JAX has none
 NO_REVERSE = {"a row too far", "repeat", "rows", "swap"}  # loops without a fixed length
@@ -224,17 +224,17 @@ def test_every_point_leaves_a_loop_in_its_own_time():
         )
 
     x = np.exp(nodes()[1])
-    program = point_program(halved, many=True)
+    program = Points(halved, many=True)
     found = program(np.array(1.0), x)
     close(found, jax.jit(jax.vmap(halved, (None, 0)))(np.array(1.0), x))
     assert len(set(found[0])) > 1
-    assert program.points.engine == "LLVM"
+    assert program.engine == "LLVM"
 
 
 def test_several_arguments_may_be_fixed_or_all():
-    program = point_program(lambda a, b, x: a * x + b, fixed=2)
+    program = Points(lambda a, b, x: a * x + b, fixed=2)
     assert program(np.array(2.0), np.array(3.0), np.array(4.0)) == pytest.approx(11.0)
-    full = point_program(lambda a, b: (a @ b, a.shape[0] + 0 * a.astype(int)), fixed=2)
+    full = Points(lambda a, b: (a @ b, a.shape[0] + 0 * a.astype(int)), fixed=2)
     value, counts = full(np.arange(3.0), np.ones(3))
     assert value == pytest.approx(3.0)
     assert counts.dtype == np.int64

@@ -8,10 +8,9 @@ import pytest
 from device_here import as_ptx
 from swelltree.jit import text
 from swelltree.jit.cuda import ptx_of
-from swelltree.jit.ensemble.columns import columns_read, multiple
 from swelltree.jit.ensemble.gpu_runs import GpuProgram
 from swelltree.jit.ensemble.lane_runs import LaneProgram
-from swelltree.jit.ensemble.programs import Cases
+from swelltree.jit.ensemble.programs import Cases, columns_read, multiple
 from swelltree.jit.graph import Graph
 from threads_here import ThreadsHere
 

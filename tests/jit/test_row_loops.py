@@ -178,7 +178,7 @@ def test_every_rule_of_rows_has_one_of_numbers():
 
 def test_a_program_serves_numbers_that_are_zero_where_it_took_nothing_for_granted(monkeypatch):
     monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
-    program = Program(lambda p, x: p["a"] * x + p["b"], like=lambda p, x: x)
+    program = Program(lambda p, x: p["a"] * x + p["b"])
     x = np.arange(3.0)
     for a, b in ((2.5, 0.0), (0.0, 0.0), (1.0, 0.0)):
         p = {"a": np.array(a), "b": np.array(b)}

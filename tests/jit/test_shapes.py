@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from swelltree.jit import shapes
+from swelltree.jit import entries
 from swelltree.jit.backend import jax, jnp
-from swelltree.jit.entries import Entry
-from swelltree.jit.fingerprint import hashed
-from swelltree.jit.shapes import shapes_of
+from swelltree.jit.cache import hashed
+from swelltree.jit.entries import Entry, shapes_of
 
 
 def channels(model, x):
@@ -20,7 +19,7 @@ ARGS = {"A": np.ones((4, 3))}, np.ones(3)
 @pytest.fixture
 def fresh(tmp_path, monkeypatch):
     monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(shapes, "_known", {})
+    monkeypatch.setattr(entries, "_known", {})
     return monkeypatch
 
 
@@ -34,9 +33,9 @@ def test_shapes_are_those_of_jax(fresh):
 
 def test_another_process_finds_them_without_tracing(fresh, tmp_path):
     # functions of users have no entry: this one is given one
-    fresh.setattr(shapes, "entry_of", lambda *about: Entry(hashed(str(about[-1])), tmp_path))
+    fresh.setattr(entries, "entry_of", lambda *about: Entry(hashed(str(about[-1])), tmp_path))
     first = shapes_of(channels, *ARGS)
-    fresh.setattr(shapes, "_known", {})
+    fresh.setattr(entries, "_known", {})
     fresh.setattr(jax, "eval_shape", None)
     assert shapes_of(channels, *ARGS) == first
     with pytest.raises(TypeError):  # other shapes are not known

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from swelltree.jit.backend import ravel_pytree as ravel_pytree
     from swelltree.jit.backend import trim_cache as trim_cache
     from swelltree.jit.cache import clean_seldom as clean_seldom
+    from swelltree.jit.cache import hashed as hashed
     from swelltree.jit.cache import private_bytes as private_bytes
     from swelltree.jit.cache import private_folder as private_folder
     from swelltree.jit.cuda import Device as Device
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from swelltree.jit.engine import BY_LLVM as BY_LLVM
     from swelltree.jit.engine import note as note
     from swelltree.jit.engine import noted as noted
-    from swelltree.jit.ensemble.gpu_runs import DeviceFiller as DeviceFiller
     from swelltree.jit.ensemble.gpu_runs import DeviceInputs as DeviceInputs
     from swelltree.jit.ensemble.gpu_runs import DeviceRun as DeviceRun
     from swelltree.jit.ensemble.gpu_runs import GpuProgram as GpuProgram
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from swelltree.jit.ensemble.kernels import Term as Term
     from swelltree.jit.ensemble.kernels import kernel_text as kernel_text
     from swelltree.jit.ensemble.kernels import lane_kernel_text as lane_kernel_text
-    from swelltree.jit.ensemble.lane_runs import LaneFiller as LaneFiller
     from swelltree.jit.ensemble.lane_runs import LaneInputs as LaneInputs
     from swelltree.jit.ensemble.lane_runs import LaneProgram as LaneProgram
     from swelltree.jit.ensemble.lane_runs import Samples as Samples
@@ -61,10 +60,10 @@ if TYPE_CHECKING:
     from swelltree.jit.ensemble.programs import PerCase as PerCase
     from swelltree.jit.ensemble.rows import grouped as grouped
     from swelltree.jit.ensemble.threads import GROUP as GROUP
+    from swelltree.jit.entries import shapes_of as shapes_of
     from swelltree.jit.entries import users_code as users_code
     from swelltree.jit.fingerprint import Contents as Contents
     from swelltree.jit.fingerprint import content_key as content_key
-    from swelltree.jit.fingerprint import hashed as hashed
     from swelltree.jit.fingerprint import installed_version as installed_version
     from swelltree.jit.fingerprint import versions as versions
     from swelltree.jit.graph import UnsupportedOperationError as UnsupportedOperationError
@@ -80,7 +79,6 @@ if TYPE_CHECKING:
     from swelltree.jit.native import object_file as object_file
     from swelltree.jit.native import threads as threads
     from swelltree.jit.points import Points as Points
-    from swelltree.jit.points import point_program as point_program
     from swelltree.jit.program import MAX_EXPRESSIONS as MAX_EXPRESSIONS
     from swelltree.jit.program import XLA_REQUESTED as XLA_REQUESTED
     from swelltree.jit.program import Bound as Bound
@@ -91,7 +89,6 @@ if TYPE_CHECKING:
     from swelltree.jit.program import switched_off as switched_off
     from swelltree.jit.program import taken as taken
     from swelltree.jit.rows.loops import Axes as Axes
-    from swelltree.jit.shapes import shapes_of as shapes_of
     from swelltree.jit.traced_types import Shaped as Shaped
     from swelltree.jit.trees import TreeDef as TreeDef
     from swelltree.jit.trees import flatten as flatten
@@ -103,26 +100,25 @@ _NAMES = {
     "arrays": "Array Numbers Tree known namespace pytree",
     "backend": "cache_folder is_jax is_traced is_tracer jax "
     "jitted jnp on_first_choice ravel_pytree trim_cache",
-    "cache": "clean_seldom private_bytes private_folder",
+    "cache": "clean_seldom hashed private_bytes private_folder",
     "cuda": "Device Memory gpu",
     "engine": "BY_LLVM note noted",
-    "ensemble.gpu_runs": "DeviceFiller DeviceInputs DeviceRun GpuProgram Seconds",
+    "ensemble.gpu_runs": "DeviceInputs DeviceRun GpuProgram Seconds",
     "ensemble.kernels": "KernelBody LaneKernelBody Register Slot Term kernel_text lane_kernel_text",
-    "ensemble.lane_runs": "LaneFiller LaneInputs LaneProgram Samples",
+    "ensemble.lane_runs": "LaneInputs LaneProgram Samples",
     "ensemble.programs": "Cases ManyProgram PerCase",
     "ensemble.rows": "grouped",
     "ensemble.threads": "GROUP",
-    "entries": "users_code",
-    "fingerprint": "Contents content_key hashed installed_version versions",
+    "entries": "shapes_of users_code",
+    "fingerprint": "Contents content_key installed_version versions",
     "graph": "UnsupportedOperationError",
     "lazy_import": "after_import is_imported",
     "loops": "derivatives_along each each_sum",
     "native": "Native cores lane_width object_code object_file threads",
-    "points": "Points point_program",
+    "points": "Points",
     "program": "Bound MAX_EXPRESSIONS Portable Program XLA_REQUESTED let_go_of_large packed "
     "switched_off taken",
     "rows.loops": "Axes",
-    "shapes": "shapes_of",
     "traced_types": "Shaped",
     "trees": "TreeDef flatten leaves_of mapped structure_of",
 }

@@ -167,9 +167,6 @@ def trim_cache(most: int = MANY_MAPS) -> None:
     Linux lets a process map some 65 000 pieces of memory, and every compiled model takes
     several hundred; and JAX keeps what it traced of every law. What is used again is compiled
     again, or read from the cache on disk.
-
-    Args:
-        most: pieces that may be in use.
     """
     maps = Path("/proc/self/maps")
     if not is_imported("jax") or not maps.exists():

@@ -34,10 +34,11 @@ CLEANED = ".cleaned"  # file that records when that was
 OBJECTS = r"[0-9a-f]{64}"  # names of entries
 
 
-def entry_name(*parts: str) -> str:
+def hashed(*parts: str | bytes) -> str:
+    """Name of an entry that is made from some contents."""
     digest = sha256()
     for part in parts:
-        content = part.encode()
+        content = part if isinstance(part, bytes) else part.encode(errors="surrogatepass")
         digest.update(f"{len(content)}:".encode() + content)
     return digest.hexdigest()
 
@@ -123,13 +124,7 @@ def clean_seldom(folder: Path, names: str = OBJECTS) -> None:
 
 
 def clean(folder: Path, most: int = MAX_BYTES, names: str = OBJECTS) -> None:
-    """Remove entries that were not used for long, and the oldest above a total size.
-
-    Args:
-        folder: of entries; other files in it stay.
-        most: bytes of all entries.
-        names: pattern of their names.
-    """
+    """Remove entries that were not used for long, and the oldest above a total size."""
     now, entries = time.time(), []
     with os.scandir(folder) as files:
         for file in files:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.jit.ensemble.threads import TRIPLE
+from swelltree.jit.ensemble.kernels import TRIPLE
 from swelltree.jit.graph import UnsupportedOperationError
 from swelltree.jit.native import llvm
 
@@ -61,23 +61,22 @@ class CudaError(Exception):
 
 
 class Copy2D(ctypes.Structure):
-    """CUDA_MEMCPY2D: rows of memory, from device to device."""
+    """CUDA_MEMCPY2D: parts of rows of memory of the host or the device."""
 
     _fields_ = [
-        ("srcXInBytes", ctypes.c_size_t),
-        ("srcY", ctypes.c_size_t),
-        ("srcMemoryType", ctypes.c_int),
-        ("srcHost", ctypes.c_void_p),
-        ("srcDevice", ctypes.c_uint64),
-        ("srcArray", ctypes.c_void_p),
-        ("srcPitch", ctypes.c_size_t),
-        ("dstXInBytes", ctypes.c_size_t),
-        ("dstY", ctypes.c_size_t),
-        ("dstMemoryType", ctypes.c_int),
-        ("dstHost", ctypes.c_void_p),
-        ("dstDevice", ctypes.c_uint64),
-        ("dstArray", ctypes.c_void_p),
-        ("dstPitch", ctypes.c_size_t),
+        *(
+            (side + name, kind)
+            for side in ("src", "dst")
+            for name, kind in (
+                ("XInBytes", ctypes.c_size_t),
+                ("Y", ctypes.c_size_t),
+                ("MemoryType", ctypes.c_int),
+                ("Host", ctypes.c_void_p),
+                ("Device", ctypes.c_uint64),
+                ("Array", ctypes.c_void_p),
+                ("Pitch", ctypes.c_size_t),
+            )
+        ),
         ("WidthInBytes", ctypes.c_size_t),
         ("Height", ctypes.c_size_t),
     ]
@@ -129,13 +128,7 @@ class Device:
         return free.value
 
     def kernel(self, text: str, optimise: bool = True, registers: int = 255) -> Kernel:
-        """The function `run` of a text in LLVM's language.
-
-        Args:
-            text: of a module.
-            optimise: as of `ptx_of`.
-            registers: of a thread, at most.
-        """
+        """The function `run` of a text in LLVM's language."""
         key = text, optimise, registers
         if key not in self.kernels:
             while len(self.kernels) >= CACHE_SIZE:
@@ -169,6 +162,25 @@ class Device:
     def wait(self) -> None:
         self._do("cuCtxSynchronize")
 
+    def copy_to(self, address: ctypes.c_uint64, numbers: np.ndarray) -> None:
+        numbers = np.ascontiguousarray(numbers)
+        source, size = ctypes.c_void_p(numbers.ctypes.data), ctypes.c_size_t(numbers.nbytes)
+        self._do("cuMemcpyHtoD_v2", address, source, size)
+
+    def copy_rows(self, source: Rows, target: Rows, width: int, count: int) -> None:
+        """Copy `width` scalars of each of some rows."""
+        copy = Copy2D(WidthInBytes=8 * width, Height=count)
+        for side, (place, first, pitch) in (("src", source), ("dst", target)):
+            setattr(copy, f"{side}XInBytes", 8 * first)
+            setattr(copy, f"{side}Pitch", 8 * pitch)
+            if isinstance(place, Memory):
+                setattr(copy, f"{side}MemoryType", ON_DEVICE)
+                setattr(copy, f"{side}Device", place.address.value)
+            else:
+                setattr(copy, f"{side}MemoryType", ON_HOST)
+                setattr(copy, f"{side}Host", place.ctypes.data)
+        self._do("cuMemcpy2D_v2", ctypes.byref(copy))
+
 
 class Memory:
     """Memory of a device, given back with the object."""
@@ -184,48 +196,19 @@ class Memory:
             self.device.lib.cuMemFree_v2(self.address)
             self.device.held -= 8 * self.size
 
-    def put(self, numbers: np.ndarray, at: int = 0) -> None:
-        numbers = np.ascontiguousarray(numbers)
-        place = ctypes.c_uint64(self.address.value + 8 * at)
-        self.device._do(
-            "cuMemcpyHtoD_v2",
-            place,
-            ctypes.c_void_p(numbers.ctypes.data),
-            ctypes.c_size_t(numbers.nbytes),
-        )
+    def put(self, numbers: np.ndarray) -> None:
+        self.device.copy_to(self.address, numbers)
 
     def put_rows(self, numbers: np.ndarray, first: int, pitch: int) -> None:
         """Copy rows from the host, each into a part of a row of `pitch` scalars."""
         numbers = np.ascontiguousarray(numbers)
         count, width = numbers.shape
-        copy = Copy2D(
-            srcMemoryType=ON_HOST,
-            srcHost=numbers.ctypes.data,
-            srcPitch=8 * width,
-            dstXInBytes=8 * first,
-            dstMemoryType=ON_DEVICE,
-            dstDevice=self.address.value,
-            dstPitch=8 * pitch,
-            WidthInBytes=8 * width,
-            Height=count,
-        )
-        self.device._do("cuMemcpy2D_v2", ctypes.byref(copy))
+        self.device.copy_rows((numbers, 0, width), (self, first, pitch), width, count)
 
     def rows(self, first: int, width: int, pitch: int, count: int) -> np.ndarray:
         """Parts of rows: `count` rows of `pitch` numbers, `width` of each from `first` on."""
         out = np.empty((count, width))
-        copy = Copy2D(
-            srcXInBytes=8 * first,
-            srcMemoryType=ON_DEVICE,
-            srcDevice=self.address.value,
-            srcPitch=8 * pitch,
-            dstMemoryType=ON_HOST,
-            dstHost=out.ctypes.data,
-            dstPitch=8 * width,
-            WidthInBytes=8 * width,
-            Height=count,
-        )
-        self.device._do("cuMemcpy2D_v2", ctypes.byref(copy))
+        self.device.copy_rows((self, first, pitch), (out, 0, width), width, count)
         return out
 
     def move(
@@ -239,19 +222,10 @@ class Memory:
         count: int,
     ) -> None:
         """Copy parts of rows from other memory of the device."""
-        copy = Copy2D(
-            srcXInBytes=8 * start,
-            srcMemoryType=ON_DEVICE,
-            srcDevice=other.address.value,
-            srcPitch=8 * other_pitch,
-            dstXInBytes=8 * at,
-            dstMemoryType=ON_DEVICE,
-            dstDevice=self.address.value,
-            dstPitch=8 * pitch,
-            WidthInBytes=8 * width,
-            Height=count,
-        )
-        self.device._do("cuMemcpy2D_v2", ctypes.byref(copy))
+        self.device.copy_rows((other, start, other_pitch), (self, at, pitch), width, count)
+
+
+Rows = tuple[Memory | np.ndarray, int, int]  # where rows lie, first scalar of each, their distance
 
 
 class Kernel:
@@ -262,27 +236,10 @@ class Kernel:
 
     def hold(self, name: str, numbers: np.ndarray) -> None:
         """Copy numbers into a global variable of the module."""
-        numbers = np.ascontiguousarray(numbers)
         place, size = ctypes.c_uint64(), ctypes.c_size_t()
-        self.device._do(
-            "cuModuleGetGlobal_v2",
-            ctypes.byref(place),
-            ctypes.byref(size),
-            self.module,
-            name.encode(),
-        )
-        self.device._do(
-            "cuMemcpyHtoD_v2",
-            place,
-            ctypes.c_void_p(numbers.ctypes.data),
-            ctypes.c_size_t(numbers.nbytes),
-        )
-
-    def attribute(self, number: int) -> int:
-        """A function attribute of the driver: 3 local memory [bytes], 4 registers."""
-        value = ctypes.c_int()
-        self.device._do("cuFuncGetAttribute", ctypes.byref(value), number, self.function)
-        return value.value
+        where = ctypes.byref(place), ctypes.byref(size)
+        self.device._do("cuModuleGetGlobal_v2", *where, self.module, name.encode())
+        self.device.copy_to(place, numbers)
 
     def __call__(self, threads: int, block: int, *args: Memory | int) -> None:
         values = [a.address if isinstance(a, Memory) else ctypes.c_int64(a) for a in args]

@@ -19,6 +19,8 @@ from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jax, traced
 from swelltree.jit.graph import FLOAT, TRUTH, Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.lowering import INLINED, UNEXPECTED, Lowering
+from swelltree.jit.rules.sums import row_pairs
+from swelltree.jit.statements import arguments
 from swelltree.jit.traced_types import ClosedProgram, DType, Equation, Variable, is_known
 from swelltree.jit.values import Stored, Value, value_ids
 
@@ -353,25 +355,15 @@ def _total(flat: Differentiating, eqn: Equation, values: list[Value], outs: list
 
 def _dot(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
     graph = flat.graph
-    (cx, cy), (bx, by) = eqn.params["dimension_numbers"]
     x, y = value_ids(graph, values[0]), value_ids(graph, values[1])
-    fx = [d for d in range(x.ndim) if d not in (*cx, *bx)]
-    fy = [d for d in range(y.ndim) if d not in (*cy, *by)]
-    batch = int(np.prod([x.shape[d] for d in bx], dtype=int))
-    inner = int(np.prod([x.shape[d] for d in cx], dtype=int))
-    left = x.transpose([*bx, *fx, *cx]).reshape(batch, -1, inner).tolist()
-    right = y.transpose([*by, *fy, *cy]).reshape(batch, -1, inner).tolist()
-    out = iter(value_ids(graph, outs[0]).reshape(-1).tolist())
-    for P, Q in zip(left, right, strict=True):
-        for p in P:
-            for q in Q:
-                a = next(out)
-                if a in flat.partials or graph.value(a) is not None:
-                    continue
-                terms = []
-                for u, v in zip(p, q, strict=True):
-                    terms += [(v, flat.of(u)), (u, flat.of(v))]
-                flat.put(a, flat.combined(terms))
+    out = value_ids(graph, outs[0]).reshape(-1).tolist()
+    for a, (p, q) in zip(out, row_pairs(eqn, x, y), strict=True):
+        if a in flat.partials or graph.value(a) is not None:
+            continue
+        terms = []
+        for u, v in zip(p, q, strict=True):
+            terms += [(v, flat.of(u)), (u, flat.of(v))]
+        flat.put(a, flat.combined(terms))
 
 
 RULES: dict[str, Callable[..., None]] = {
@@ -382,3 +374,104 @@ RULES: dict[str, Callable[..., None]] = {
     "reduce_sum": _total,
     "dot_general": _dot,
 }
+
+
+# --- second derivatives: the partials, differentiated once more in the graph ---
+FLAT = {"sign", "floor", "ceil", "round_even", "round_away", "same", "convert"}
+SMOOTH_FUNCTIONS = {"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp"}
+SMOOTH_FUNCTIONS |= {"exp2", "log", "log1p", "expm1", "sqrt", "cbrt", "abs", "max", "min", "pow"}
+SMOOTH_FUNCTIONS |= {"atan2"}
+
+
+class NotHereError(UnsupportedOperationError):
+    """Second derivatives that are left to JAX."""
+
+
+class Twice:
+    """Derivatives of expressions of a graph in the unknowns of its program."""
+
+    def __init__(self, flat: Differentiating) -> None:
+        if flat.has_custom:
+            raise NotHereError("functions with derivatives of their own")
+        self.flat, self.graph = flat, flat.graph
+        self.partials: dict[int, Partials] = dict(flat.partials)
+        self.rules: dict[Hashable, ClosedProgram] = {}
+
+    def of(self, requested: list[int]) -> list[Partials]:
+        for a in self._beneath(requested):
+            partials = self._one(a)
+            if partials:
+                self.partials[a] = partials
+        return [self.partials.get(a, {}) for a in requested]
+
+    def _beneath(self, requested: list[int]) -> list[int]:
+        """Operands, recursively, whose derivatives are not known yet, in order."""
+        found: set[int] = set()
+        todo = list(requested)
+        while todo:
+            a = todo.pop()
+            if a in found or a in self.partials or self.graph.kinds[a] != FLOAT:
+                continue
+            found.add(a)
+            todo.extend(arguments(self.graph.ops[a]))
+        return sorted(found)
+
+    def _one(self, a: int) -> Partials:
+        graph, flat = self.graph, self.flat
+        name, *x = graph.ops[a]
+        if name == "load" or name == "load_at":
+            if x[0].where == "work":
+                raise NotHereError("derivatives that lie in memory")
+            return {}
+        if name == "is" or name in FLAT:
+            return {}
+        s = [self.partials.get(b, {}) for b in x]
+        if not any(s):
+            return {}
+        one, minus = graph.one, graph.constant(-1.0)
+        if name in ("add", "sub"):
+            return flat.combined([(one, s[0]), (one if name == "add" else minus, s[1])])
+        if name == "neg":
+            return flat.combined([(minus, s[0])])
+        if name == "mul":
+            return flat.combined([(x[1], s[0]), (x[0], s[1])])
+        if name == "div":
+            by = graph.op("div", one, x[1])
+            return flat.combined([(by, s[0]), (graph.op("neg", graph.op("mul", a, by)), s[1])])
+        if name == "where":
+            zero = graph.zero
+            chosen = {
+                j: graph.op("where", x[0], s[1].get(j, zero), s[2].get(j, zero))
+                for j in sorted(s[1].keys() | s[2].keys())
+            }
+            return {j: b for j, b in chosen.items() if b != zero}
+        if name not in SMOOTH_FUNCTIONS:
+            raise NotHereError(f"derivatives of '{name}'")
+        return flat.combined([(self._partial(name, k, x), s[k]) for k in range(len(x)) if s[k]])
+
+    def _partial(self, name: str, k: int, x: list[int]) -> int:
+        if (name, k) not in self.rules:
+            types = [np.dtype(float)] * len(x)
+            self.rules[name, k] = traced_derivative(getattr(jax.lax, name), k, types)
+        inputs: list[Value] = [np.array(b) for b in x]
+        (d,) = self.flat.plain.closed(self.rules[name, k], inputs)
+        return int(value_ids(self.graph, d))
+
+
+def second_derivatives(
+    flat: Differentiating, outs: list[np.ndarray], weights: list[np.ndarray], size: int
+) -> np.ndarray:
+    """Expressions (n, n) of the second derivatives of the weighted sum of results."""
+    graph = flat.graph
+    pairs = [
+        pair
+        for x, q in zip(outs, weights, strict=True)
+        for pair in zip(q.reshape(-1).tolist(), x.reshape(-1).tolist(), strict=True)
+    ]
+    total = flat.combined((q, flat.of(a)) for q, a in pairs)
+    rows = np.full((size, size), graph.zero)
+    first = sorted(total)
+    for j, partials in zip(first, Twice(flat).of([total[j] for j in first]), strict=True):
+        for k, a in partials.items():
+            rows[j, k] = a
+    return rows

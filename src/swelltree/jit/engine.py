@@ -34,11 +34,7 @@ def note(engine: str) -> None:
 
 @contextlib.contextmanager
 def noted(apart: bool = False) -> Iterator[Engines]:
-    """Record the engines of programs that run within.
-
-    Args:
-        apart: it does not count for whoever notes around it.
-    """
+    """Record the engines of programs that run within; `apart`: for nobody around it."""
     ran = Engines()
     token = _noting.set((ran,) if apart else (*_noting.get(), ran))
     try:

@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from swelltree.jit.backend import is_jax
+from swelltree.jit.cache import hashed
 
 PACKAGE = Path(__file__).resolve().parents[1]
 _parser = threading.Lock()  # Python's own counts its depth in one place for all threads
@@ -48,23 +49,10 @@ def content_key(*parts: object) -> str:
     return hashed(*(contents.of(part) for part in parts))
 
 
-def hashed(*parts: str | bytes) -> str:
-    digest = sha256()
-    for part in parts:
-        content = part if isinstance(part, bytes) else part.encode(errors="surrogatepass")
-        digest.update(f"{len(content)}:".encode() + content)
-    return digest.hexdigest()
-
-
 class Contents:
     """Hashes of objects by content, recursively.
 
     `unsure` is set if the user's own code was met: what it reads while it runs cannot be seen.
-
-    `unsure` is set if the user's own code was met: what it reads while it runs cannot be seen.
-
-    `unsure` says whether something of the user's own was met: what his functions read while they
-    run cannot be seen.
 
     Args:
         all_code: functions of installed packages and of this one count by their code too, not by
@@ -73,9 +61,8 @@ class Contents:
 
     def __init__(self, all_code: bool = False) -> None:
         self.all_code, self.unsure = all_code, False
-        self._known: dict[
-            int, tuple[str, object]
-        ] = {}  # the objects too, so that no id comes twice
+        # by id, with the objects, so that no id comes twice
+        self._known: dict[int, tuple[str, object]] = {}
 
     def of(self, thing: object) -> str:
         if isinstance(thing, PLAIN):

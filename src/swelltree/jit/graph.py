@@ -112,23 +112,14 @@ def _same(graph: Graph, kind: str, a: int, b: int) -> int | None:
     return a if a == b else None
 
 
-def _and(graph: Graph, kind: str, a: int, b: int) -> int | None:
+def _logical(decides: bool, graph: Graph, kind: str, a: int, b: int) -> int | None:
+    """And, or: one of both values decides."""
     if kind != "b1":
         return None
     for x, y in ((a, b), (b, a)):
         value = graph.value(x)
         if value is not None:
-            return y if value else graph.false
-    return a if a == b else None
-
-
-def _or(graph: Graph, kind: str, a: int, b: int) -> int | None:
-    if kind != "b1":
-        return None
-    for x, y in ((a, b), (b, a)):
-        value = graph.value(x)
-        if value is not None:
-            return graph.true if value else y
+            return x if value == decides else y
     return a if a == b else None
 
 
@@ -150,8 +141,8 @@ RULES: dict[str, Callable[..., int | None]] = {
     "where": _where,
     "max": _same,
     "min": _same,
-    "and": _and,
-    "or": _or,
+    "and": functools.partial(_logical, False),
+    "or": functools.partial(_logical, True),
     "not": _not,
     "convert": _convert,
 }
@@ -267,7 +258,7 @@ COMPARISONS = {"lt", "le", "gt", "ge", "eq", "ne"}
 
 
 class UnsupportedOperationError(Exception):
-    lasts = True  # no use to try again
+    """What has no native code; XLA runs it."""
 
 
 @dataclass(eq=False)
@@ -318,11 +309,7 @@ class Region:
 
 
 class Graph:
-    """Hash-consed expressions in an order in which they can be computed.
-
-    Args:
-        most: so many of them.
-    """
+    """Hash-consed expressions in an order in which they can be computed."""
 
     def __init__(self, most: int = MAX_EXPRESSIONS) -> None:
         self.most = most

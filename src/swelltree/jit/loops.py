@@ -46,10 +46,6 @@ def derivatives_along(function: Callable[..., tuple[Tree, Tree]], x: Array) -> t
 
     As `jax.jacfwd`; in native code the directions are the rows of a loop, so that as many of them
     as numbers are no more equations than one.
-
-    Args:
-        function: of the vector; gives a tree of arrays, and a tree that is not differentiated.
-        x: the vector.
     """
     if len(x) <= FEW_DIRECTIONS:
         return jax.jacfwd(function, has_aux=True)(x)

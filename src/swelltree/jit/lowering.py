@@ -22,7 +22,7 @@ from swelltree.jit.traced_types import (
     Variable,
     is_known,
 )
-from swelltree.jit.values import MAX_ARRAY_SIZE, Value, constants
+from swelltree.jit.values import MAX_ARRAY_SIZE, Value, constants, value_ids
 
 NONE: Axes = MappingProxyType({})
 RULES: dict[str, Callable[..., Tree]] = {}
@@ -34,7 +34,7 @@ FREE |= {"concatenate", "split", "copy", "stop_gradient", "iota"}
 INLINED = {"jit", "pjit", "closed_call", "core_call", "eval_jaxpr", "custom_jvp_call"}
 INLINED |= {"custom_vjp_call", "custom_vjp_call_jaxpr", "remat", "remat2", "checkpoint"}
 UNEXPECTED = (LookupError, AttributeError, TypeError, ValueError, ArithmeticError, RecursionError)
-FILES = ("elementwise", "shapes", "indices", "sums", "order", "loops", "each", "algebra", "pivots")
+FILES = ("elementwise", "shapes", "indices", "sums", "loops", "each", "algebra", "pivots")
 FILES += ("rows",)
 
 
@@ -44,6 +44,19 @@ def rule(*names: str) -> Callable[[Callable[..., Tree]], Callable[..., Tree]]:
     def put(function: Callable[..., Tree]) -> Callable[..., Tree]:
         for name in names:
             RULES[name] = function
+        return function
+
+    return put
+
+
+def number_rule(*names: str) -> Callable[[Callable[..., Tree]], Callable[..., Tree]]:
+    """The same for rules of arrays of expressions: rule(graph, eqn, *arrays)."""
+
+    def put(function: Callable[..., Tree]) -> Callable[..., Tree]:
+        def of_values(flat: Lowering, eqn: Equation, *values: Value) -> Tree:
+            return function(flat.graph, eqn, *(value_ids(flat.graph, x) for x in values))
+
+        rule(*names)(of_values)
         return function
 
     return put
@@ -134,13 +147,6 @@ def count_numbers(jaxpr: TracedProgram, named: Axes = NONE) -> int:
 
     Operations without a rule are rejected here. Branches are skipped: which one is taken may be
     known at lowering.
-
-    Operations without a rule are refused here, before anything is written. Branches are not looked
-    into: which is taken may be known while it is written.
-
-    Args:
-        jaxpr: the program.
-        named: lengths of the first axes of arrays that are computed in loops.
     """
     _read_rules()
     count = 0

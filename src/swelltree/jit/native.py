@@ -58,16 +58,11 @@ def compiler() -> tuple[str, ...]:
 
 def object_name(text: str, optimise: int = 2) -> str:
     """Name of the object code of a module on disk."""
-    return cache.entry_name(text, str(optimise), *compiler())
+    return cache.hashed(text, str(optimise), *compiler())
 
 
 def object_code(text: str, optimise: int = 2) -> bytes:
-    """Object code of a module, from the disk if it is there.
-
-    Args:
-        text: of the module.
-        optimise: 0 to 3, how much time the compiler takes.
-    """
+    """Object code of a module, from the disk if it is there; `optimise` is 0 to 3."""
     name = object_name(text, optimise)
     declared = [f"declare double @{LIBM}{x}(double)\n" for x in CALLED if f"@{LIBM}{x}(" in text]
     folder = cache.private_folder(cache_folder())
@@ -93,11 +88,6 @@ def object_file(
     """Relocatable object with programs and constants, and its CPU.
 
     On x86 it needs AVX2 and FMA (2013), unless it is for this system and this CPU has neither.
-
-    On x86 it needs AVX2 and FMA (2013), unless it is for this system and this CPU has neither.
-
-    On x86 it is for processors with AVX2 and FMA (since 2013), or without them if the object is for
-    this system and this processor has none.
 
     Args:
         programs: LLVM IR of the function ``run`` of each, by the name it gets.
@@ -150,12 +140,7 @@ def lane_width() -> int:
 
 
 class Native:
-    """Loaded object code.
-
-    Args:
-        code: from `object_code`.
-        pointers: of rows of memory that it takes.
-    """
+    """Loaded object code."""
 
     def __init__(self, code: bytes, pointers: int = 4) -> None:
         with _lock:

@@ -24,12 +24,7 @@ def shorter(value: float) -> float:
 
 @dataclass(frozen=True)
 class Types:
-    """Names of LLVM types and constants.
-
-    Args:
-        width: numbers of a vector.
-        float: type of one float.
-    """
+    """Names of LLVM types and constants."""
 
     width: int = 1
     float: str = "double"

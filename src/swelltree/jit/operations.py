@@ -20,12 +20,7 @@ INTRINSICS |= {"round_even": "roundeven", "round_away": "round", "max": "maximum
 
 
 class Operations:
-    """Emits operations.
-
-    Args:
-        line: takes a line and gives the name of its result.
-        types: of the numbers.
-    """
+    """Emits operations."""
 
     def __init__(self, line: Callable[[str], str], types: Types = SINGLE) -> None:
         self.line, self.types = line, types

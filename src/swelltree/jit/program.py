@@ -6,23 +6,16 @@ import functools
 import math
 import os
 import weakref
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from itertools import groupby
-from typing import Any, NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import NEW_PROGRAMS, is_tracer, jax
 from swelltree.jit.engine import BY_LLVM, note
-from swelltree.jit.entries import (
-    Layout,
-    Place,
-    entry_of,
-    known_or_lowered,
-    structure_of_words,
-    words_of,
-)
+from swelltree.jit.entries import Layout, Place, entry_of, known_or_lowered
 from swelltree.jit.graph import MAX_EXPRESSIONS, Buffer, Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.lazy_import import is_imported
 from swelltree.jit.lowering import NONE, Lowering, count_numbers
@@ -30,7 +23,7 @@ from swelltree.jit.native import Native, object_code, object_name
 from swelltree.jit.rows.loops import Axes
 from swelltree.jit.rows.wide import text_of
 from swelltree.jit.statements import Stores
-from swelltree.jit.traced_types import Shaped
+from swelltree.jit.traced_types import DType, Shaped
 from swelltree.jit.trees import TreeDef, flatten, in_words_of_jax, structure_of
 from swelltree.jit.values import Stored, Value, stored, stores
 
@@ -44,19 +37,17 @@ LARGE = 10_000_000  # bytes of fixed numbers that are let go after a run
 PATTERNED = 20_000  # numbers of one array whose zeros and ones shape the program
 
 
-_with_large: weakref.WeakSet[Program] = weakref.WeakSet()
+INSIDE = "inside another program"
+
+_with_large: weakref.WeakSet[FixedDriver] = weakref.WeakSet()
 
 
 class Loaded:
-    """A program that is ready to run.
+    """A program of this processor that is ready to run."""
 
-    Args:
-        layout: with its object code.
-        tree: structure of its results, where it is known.
-    """
-
-    def __init__(self, layout: Layout, tree: TreeDef | None = None) -> None:
-        self.layout, self.tree, self.native = layout, tree, Native(layout.native)
+    def __init__(self, layout: Layout) -> None:
+        self.layout, self.native = layout, Native(layout.native)
+        self.tree = structure_of(layout.results)
         self.last: tuple[np.ndarray | None, np.ndarray] = (None, np.zeros(0))
         # fixed scalars, points, and results that are the same at all of these, by their index
         self.shared: tuple[object, int, dict[int, np.ndarray]] = (None, 0, {})
@@ -70,13 +61,14 @@ class Loaded:
         return found
 
 
+NOWHERE = Buffer("nowhere", 0, 0, "f8")  # of arguments that no code uses
+
+
 class Key:
     """What shapes a program of its fixed arguments; its hash is found once."""
 
     def __init__(self, *parts: Any) -> None:
         self.parts, self.hash = parts, hash(parts)
-        # of each array: whether of floats, and bytes of its pattern
-        self.floats: list[tuple[bool, int]] = []
 
     def __hash__(self) -> int:
         return self.hash
@@ -93,6 +85,176 @@ class Fixed(NamedTuple):
     tree: TreeDef
     key: Key
     numbers: np.ndarray
+
+
+P = TypeVar("P")
+
+
+class Driver(Generic[P]):
+    """A function and its programs, by what shapes them: in memory, on disk, or lowered now.
+
+    Args:
+        function: as for `jax.jit`; arguments and results are trees of arrays.
+        rows: gives, for some arguments, lengths of the first axes of arrays whose rows are computed
+            in loops; see `rows.loops`.
+        most: expressions that a program may have; XLA compiles larger ones.
+        options: of XLA's compiler.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Tree],
+        rows: Callable[..., Axes] | None = None,
+        most: int = MAX_EXPRESSIONS,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.function, self.rows, self.most, self.options = function, rows, most, options
+        self.programs: dict[Any, P | str] = {}
+
+    @functools.cached_property
+    def by_xla(self) -> Any:
+        """The function by XLA, which also traces it."""
+        return jax.jit(self.function, compiler_options=dict(self.options or {}) or None)
+
+    def found(
+        self,
+        key: Hashable,
+        about: tuple[tuple[Tree, ...], bytes, object],
+        lower: Callable[[], Layout],
+        load: Callable[[Layout], P],
+    ) -> P | str:
+        """The program of a key, or why there is none; `about` are arguments of `entry_of`."""
+        if key not in self.programs:
+            while len(self.programs) >= CACHE_SIZE:
+                self.programs.pop(next(iter(self.programs)))
+            layout = known_or_lowered(entry_of((self.function, self.rows), *about), lower)
+            self.programs[key] = layout if isinstance(layout, str) else load(layout)
+        return self.programs[key]
+
+    def built(
+        self, args: tuple[Tree, ...], places: Iterable[tuple[str, Array, bool]], width: int = 0
+    ) -> tuple[KernelBuilder, list[Place], TreeDef]:
+        """The program before it is compiled, places and structure of its results.
+
+        Args:
+            args: of the function.
+            places: where each of their arrays lies, and whether its values shape the program.
+            width: rows in a register; those of this processor if zero.
+        """
+        traced = self.by_xla.trace(*args)  # XLA goes on with the same where it is refused
+        closed = traced.jaxpr
+        axes = NONE if self.rows is None else self.rows(*args)
+        check_size(count_numbers(closed.jaxpr, axes), max(MAX_NUMBERS, 3 * self.most // 2))
+        builder = KernelBuilder(self.most)
+        inputs = [builder.argument(*place) for place in places]
+        lowering = Lowering(builder.graph, builder.table, axes)
+        lowering.rows.width = width or lowering.rows.width
+        outs = lowering.run(closed.jaxpr, closed.consts, inputs)
+        where = builder.results(outs, [var.aval for var in closed.jaxpr.outvars])
+        return builder, where, structure_of(traced.out_info)
+
+
+class FixedDriver(Driver[Loaded], ABC):
+    """Programs whose first arguments rarely change.
+
+    Args:
+        fixed: so many first arguments shape the program: zeros and ones in them are built in. They
+            must not be changed in place, nor their arrays: the same objects are the same numbers.
+        shaped: False where floats of the fixed arguments will change: none of them is built in, and
+            one program serves all of their values.
+        refused: a reason to run by XLA in any case.
+        more: as of `Driver`.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Tree],
+        fixed: int,
+        shaped: bool = True,
+        refused: str = "",
+        **more: Any,
+    ) -> None:
+        super().__init__(function, **more)
+        self.fixed, self.shaped, self.refused = fixed, shaped, refused
+        self.last: Fixed | None = None
+        self.with_jax = is_imported("jax")
+
+    @abstractmethod
+    def lowered(self, how: str, args: tuple[Tree, ...], leaves: list[Array]) -> Layout:
+        """Trace and lower; `how` is the kind of results, `leaves` are not fixed."""
+
+    def kinds(self, leaves: list[Array]) -> tuple[Kind, ...]:
+        """Shapes and types of arrays, as far as they shape a program."""
+        return kinds_of(leaves)
+
+    def find(
+        self, args: tuple[Tree, ...], how: str = ""
+    ) -> tuple[Loaded | str, np.ndarray, list[Array]]:
+        """Program, numbers of the fixed arguments, and the other arguments as a flat list."""
+        leaves, tree = flatten(args[self.fixed :])
+        refused = self.refused or switched_off()
+        if refused:
+            return refused, np.zeros(0), leaves
+        if is_imported("jax") and not self.with_jax:
+            self._rekey()
+        try:
+            fixed = self.fixed_of(args[: self.fixed])
+            if fixed is None or any(map(is_tracer, leaves)):
+                return INSIDE, np.zeros(0), leaves
+            key, kinds = fixed.key, self.kinds(leaves)
+            whole = key, how, tree, kinds
+            program = self.programs.get(whole) or self._more_general(whole)
+            if program is None:
+                check_kinds(leaves)
+        except UnsupportedOperationError as error:
+            return str(error), np.zeros(0), leaves
+        if program is None:
+            about = args, b"".join(key.parts[2:]), (how, key.parts[1], kinds)
+            program = self.found(whole, about, lambda: self.lowered(how, args, leaves), Loaded)
+        elif len(self.programs) > CACHE_SIZE // 2:
+            # what is used stays longest
+            self.programs[whole] = self.programs.pop(whole)
+        return program, fixed.numbers, leaves
+
+    def _rekey(self) -> None:
+        """Find programs again that were made before JAX came, whose structures have other words."""
+        known, self.programs, self.with_jax, self.last = self.programs, {}, True, None
+        for (key, how, tree, kinds), program in known.items():
+            first, *parts = key.parts
+            renamed = Key(in_words_of_jax(first), *parts)
+            self.programs[renamed, how, in_words_of_jax(tree), kinds] = program
+
+    def _more_general(self, whole: tuple[Key, Hashable, TreeDef, Hashable]) -> Loaded | None:
+        """A program that was made for other numbers, but takes nothing for granted but what holds.
+
+        So the one of a run serves its start too, where the water is still.
+        """
+        key, *like = whole
+        for (other, *rest), program in self.programs.items():
+            if isinstance(program, str) or rest != like:
+                continue
+            if other.parts[:3] == key.parts[:3] and holds(other.parts[3], key.parts[3]):
+                self.programs[whole] = program
+                return program
+        return None
+
+    def fixed_of(self, args: tuple[Tree, ...]) -> Fixed | None:
+        """What is known of the fixed arguments; None while JAX traces them."""
+        last = self.last
+        if last is not None and same_objects(last.args, args):
+            return last
+        leaves, tree = flatten(args)
+        if any(map(is_tracer, leaves)):
+            return None
+        if last is None or last.tree != tree or not same_objects(last.leaves, leaves):
+            arrays = [np.asarray(x) for x in leaves if has_kind(x)]
+            key = Key(tree, kinds_of(leaves), *patterns_of(arrays, self.shaped))
+            self.last = Fixed(args, leaves, tree, key, packed(arrays))
+            if self.last.numbers.nbytes > LARGE:
+                _with_large.add(self)
+        else:
+            self.last = last._replace(args=args)
+        return self.last
 
 
 class Bound:
@@ -121,7 +283,6 @@ class Bound:
 
     def places(self) -> Tree:
         """The place of each array of the results: first number, shape, type."""
-        assert self._tree is not None
         return self._tree.unflatten(self._outs)
 
 
@@ -146,216 +307,65 @@ class Portable(NamedTuple):
     sizes: tuple[int, int]
 
 
-class Program:
-    """A function whose first arguments rarely change.
+class Program(FixedDriver):
+    """A function whose first arguments rarely change, for one case."""
 
-    Args:
-        function: as for `jax.jit`; arguments and results are trees of arrays.
-        fixed: so many first arguments shape the program: zeros and ones in them are built in. They
-            must not be changed in place, nor their arrays: the same objects are the same numbers.
-        refused: a reason to run by XLA in any case.
-        rows: gives, for some arguments, lengths of the first axes of arrays whose rows are computed
-            in loops; see `machine.rows.loops`.
-        options: of XLA's compiler.
-        most: expressions that it may have; XLA compiles larger ones.
-        shaped: False where floats of the fixed arguments will change: none of them is built in, and
-            one program serves all of their values.
-        like: a tree of the structure of the results for some arguments, so that nothing needs to be
-            traced to know it; None: only results that are a dictionary of arrays are found on disk
-            without tracing.
-    """
-
-    def __init__(
-        self,
-        function: Callable[..., Tree],
-        fixed: int = 1,
-        refused: str = "",
-        like: Callable[..., Tree] | None = None,
-        rows: Callable[..., Axes] | None = None,
-        options: Mapping[str, Any] | None = None,
-        most: int = MAX_EXPRESSIONS,
-        shaped: bool = True,
-    ) -> None:
-        self.function, self.fixed, self.refused, self.like = function, fixed, refused, like
-        self.shaped = shaped
-        self.rows, self.most, self.options = rows, most, options
-        self.programs: dict[tuple[Key, TreeDef, Hashable], Loaded | str] = {}
-        self.last: Fixed | None = None
-        self.with_jax = is_imported("jax")
-
-    @functools.cached_property
-    def by_xla(self) -> Callable[..., Tree]:
-        return jax.jit(self.function, compiler_options=dict(self.options or {}) or None)
-
-    def jacobian(self, argument: int) -> Program:
-        """Program of the derivatives in one argument, by JAX's rules (`jax.jacfwd`)."""
-        derivative = jax.jacfwd(self.function, argnums=argument)
-        return Program(derivative, self.fixed, self.refused)
+    def __init__(self, function: Callable[..., Tree], fixed: int = 1, **more: Any) -> None:
+        super().__init__(function, fixed, **more)
 
     def engine(self, *args: Tree) -> str:
         """What runs arguments like these, and why it is not LLVM where it is not."""
-        return _engine(self._program(args)[0])
+        return _engine(self.find(args)[0])
 
     def __call__(self, *args: Tree) -> Tree:
         return self.run(*args)[1]
 
     def run(self, *args: Tree) -> tuple[str, Tree]:
         """What ran, as of `engine`, and the results."""
-        program, scalars, leaves = self._program(args)
+        program, scalars, leaves = self.find(args)
         note(_engine(program))
         if isinstance(program, str):
             return _engine(program), self.by_xla(*args)
         _, n_out, n_work = program.layout.sizes
         out, work = np.empty(n_out), np.empty(n_work)
         program.native(program.fixed(scalars), packed(leaves), out, work)
-        assert program.tree is not None
         results = [taken(out[None], place) for place in program.layout.outs]
         return _engine(program), program.tree.unflatten(results)
 
     def bound(self, *args: Tree) -> Bound | None:
         """The program with memory for arguments like these; None where XLA runs it."""
-        program, scalars, leaves = self._program(args)
+        program, scalars, leaves = self.find(args)
         return None if isinstance(program, str) else Bound(program, scalars, leaves)
 
     def portable(self, *args: Tree) -> Portable:
         """The program for an object file; `UnsupportedOperationError` where it is not lowered."""
         leaves, _ = flatten(args[self.fixed :])
-        fixed = self._fixed(args[: self.fixed])
+        fixed = self.fixed_of(args[: self.fixed])
         if fixed is None or any(map(is_tracer, leaves)):
-            raise UnsupportedOperationError("inside another program")
+            raise UnsupportedOperationError(INSIDE)
         check_kinds(leaves)
-        builder, outs, tree = self._built(args, fixed.leaves, leaves)
+        builder, outs, tree = self.built(args, self._places(args, leaves))
         transposed, text = builder.transposed(), text_of(builder.graph)
         numbers = with_tables(fixed.numbers, [builder.all_tables()], transposed)
         sizes = builder.numbers["out"], builder.graph.work + READ_MARGIN
         return Portable(text, numbers, packed(leaves), tree.unflatten(outs), sizes)
 
-    def _program(self, args: tuple[Tree, ...]) -> tuple[Loaded | str, np.ndarray, list[Array]]:
-        """Program, numbers of the fixed arguments, and the other arguments as a flat list."""
-        leaves, tree = flatten(args[self.fixed :])
-        refused = self.refused or switched_off()
-        if refused:
-            return refused, np.zeros(0), leaves
-        if is_imported("jax") and not self.with_jax:
-            self._rekey()
-        try:
-            fixed = self._fixed(args[: self.fixed])
-            if fixed is None or any(map(is_tracer, leaves)):
-                return "inside another program", np.zeros(0), leaves
-            key, numbers = fixed.key, fixed.numbers
-            whole = (key, tree, _kinds(leaves))
-            program = self.programs.get(whole) or self._more_general(key, whole)
-            if program is None:
-                check_kinds(leaves)
-        except UnsupportedOperationError as error:
-            return str(error), np.zeros(0), leaves
-        if program is None:
-            while len(self.programs) >= CACHE_SIZE:
-                self.programs.pop(next(iter(self.programs)))
-            program = self._known_or_compiled(args, fixed.leaves, leaves, key)
-            NEW_PROGRAMS.append("program")
-            self.programs[whole] = program
-        elif len(self.programs) > CACHE_SIZE // 2:
-            # what is used stays longest
-            self.programs[whole] = self.programs.pop(whole)
-        return program, numbers, leaves
+    def _places(
+        self, args: tuple[Tree, ...], leaves: list[Array]
+    ) -> Iterator[tuple[str, Array, bool]]:
+        for x in flatten(args[: self.fixed])[0]:
+            yield "fixed", x, self.shaped or np.asarray(x).dtype.kind != "f"
+        yield from (("in", x, False) for x in leaves)
 
-    def _rekey(self) -> None:
-        """Find programs again that were made before JAX came, whose structures have other words."""
-        known, self.programs, self.with_jax, self.last = self.programs, {}, True, None
-        for (key, tree, kinds), program in known.items():
-            first, *parts = key.parts
-            renamed = Key(in_words_of_jax(first), *parts)
-            renamed.floats = key.floats
-            self.programs[renamed, in_words_of_jax(tree), kinds] = program
+    def lowered(self, how: str, args: tuple[Tree, ...], leaves: list[Array]) -> Layout:
+        NEW_PROGRAMS.append("program")
+        builder, places, tree = self.built(args, self._places(args, leaves))
+        return builder.layout(places, builder.numbers["out"], numbered(tree))
 
-    def _more_general(self, key: Key, whole: tuple[Key, TreeDef, Hashable]) -> Loaded | None:
-        """A program that was made for other numbers, but takes nothing for granted but what holds.
 
-        So the one of a run serves its start too, where the water is still.
-        """
-        for (other, tree, kinds), program in self.programs.items():
-            if isinstance(program, str) or (tree, kinds) != whole[1:]:
-                continue
-            if other.parts[:2] == key.parts[:2] and holds(other.parts[2], key.parts[2], key.floats):
-                self.programs[whole] = program
-                return program
-        return None
-
-    def _fixed(self, args: tuple[Tree, ...]) -> Fixed | None:
-        """What is known of the fixed arguments; None while JAX traces them."""
-        last = self.last
-        if last is not None and same_objects(last.args, args):
-            return last
-        leaves, tree = flatten(args)
-        if any(map(is_tracer, leaves)):
-            return None
-        if last is None or last.tree != tree or not same_objects(last.leaves, leaves):
-            check_kinds(leaves)
-            arrays = [np.asarray(x) for x in leaves]
-            pattern = patterns_of(arrays, self.shaped)
-            key = Key(tree, _kinds(arrays), pattern)
-            # one byte for each float
-            key.floats = [(x.dtype.kind == "f", len(pattern_of(x).tobytes())) for x in arrays]
-            self.last = Fixed(args, leaves, tree, key, packed(arrays))
-            if self.last.numbers.nbytes > LARGE:
-                _with_large.add(self)
-        else:
-            self.last = last._replace(args=args)
-        return self.last
-
-    def _known_or_compiled(
-        self, args: tuple[Tree, ...], fixed: list[Array], leaves: list[Array], key: Key
-    ) -> Loaded | str:
-        """The program from the disk, or made now; or why there is none."""
-        functions = self.function, self.like, self.rows
-        entry = entry_of(functions, args, key.parts[2], (key.parts[1], _kinds(leaves)))
-        traced: list[TreeDef] = []  # structure of the results, by tracing
-
-        def structure(layout: Layout) -> TreeDef | None:
-            if layout.words is not None:
-                return structure_of_words(layout.words)
-            return None if self.like is None else structure_of(self.like(*args))
-
-        def lower() -> Layout:
-            layout, tree = self._lowered(args, fixed, leaves)
-            traced.append(tree)
-            return layout
-
-        def is_usable(layout: Layout) -> bool:
-            tree = structure(layout)
-            if tree is None or tree.num_leaves != len(layout.outs):
-                return False
-            return not traced or tree == traced[0]
-
-        layout = known_or_lowered(entry, lower, is_usable)
-        if isinstance(layout, str):
-            return layout
-        return Loaded(layout, traced[0] if traced else structure(layout))
-
-    def _lowered(
-        self, args: tuple[Tree, ...], fixed: list[Array], leaves: list[Array]
-    ) -> tuple[Layout, TreeDef]:
-        """Layout with object code, and structure of the results, by tracing."""
-        builder, places, tree = self._built(args, fixed, leaves)
-        return builder.layout(places, builder.numbers["out"], words=words_of(tree)), tree
-
-    def _built(
-        self, args: tuple[Tree, ...], fixed: list[Array], leaves: list[Array]
-    ) -> tuple[KernelBuilder, list[Place], TreeDef]:
-        """The program before it is compiled, places and structure of its results."""
-        compiled: Any = self.by_xla
-        traced = compiled.trace(*args)  # XLA goes on with the same where it is refused
-        closed = traced.jaxpr
-        axes = NONE if self.rows is None else self.rows(*args)
-        check_size(count_numbers(closed.jaxpr, axes), max(MAX_NUMBERS, 3 * self.most // 2))
-        builder = KernelBuilder(self.most)
-        inputs = [builder.argument("fixed", x, self.shaped or _is_integer(x)) for x in fixed]
-        inputs += [builder.argument("in", x, False) for x in leaves]
-        lowering = Lowering(builder.graph, builder.table, axes)
-        outs = lowering.run(closed.jaxpr, closed.consts, inputs)
-        places = builder.results(outs, [var.aval for var in closed.jaxpr.outvars])
-        return builder, places, structure_of(traced.out_info)
+def numbered(tree: TreeDef, first: int = 0) -> Tree:
+    """A tree with the index of each array in its place."""
+    return tree.unflatten(range(first, first + tree.num_leaves))
 
 
 def check_size(count: int, most: int = MAX_NUMBERS) -> None:
@@ -364,10 +374,22 @@ def check_size(count: int, most: int = MAX_NUMBERS) -> None:
         raise UnsupportedOperationError(f"{count} numbers, more than {most}")
 
 
+def dtype_of(x: Array) -> DType:
+    return x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
+
+
 def check_kinds(arrays: list[Array]) -> None:
     """Refuse numbers of kinds that programs do not know."""
     for x in arrays:
-        kind_of(x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype)
+        kind_of(dtype_of(x))
+
+
+def has_kind(x: Array) -> bool:
+    """Do programs know numbers of this kind? Fixed arguments may have others that no code uses."""
+    try:
+        return bool(kind_of(dtype_of(x)))
+    except UnsupportedOperationError:
+        return False
 
 
 class KernelBuilder:
@@ -384,6 +406,8 @@ class KernelBuilder:
         return buffer
 
     def argument(self, where: str, x: Array, shapes_program: bool) -> Stored:
+        if not has_kind(x):
+            return stored(NOWHERE, 0, np.shape(x), self.graph.root)
         x = np.asarray(x)
         kind = kind_of(x.dtype)
         buffer = self._row(where, x.size, kind)
@@ -412,26 +436,17 @@ class KernelBuilder:
         self,
         outs: list[Place],
         size: int,
-        words: object = None,
+        results: Tree,
         steady: list[bool] | None = None,
         quick: bool = False,
     ) -> Layout:
-        """Compile what has been built for one case.
-
-        Args:
-            outs: places of the results.
-            size: scalars of all of them.
-            words: how they are nested.
-            steady: as of `Layout`.
-            quick: let LLVM take no time to improve a long program.
-        """
+        """Compile what was built for one case; `quick`: LLVM does not optimise long programs."""
         transposed, text = self.transposed(), text_of(self.graph)
         optimise = 0 if quick and text.count("\n") > LONG_TEXT else 2
         native, name = object_code(text, optimise), object_name(text, optimise)
         sizes = 0, size, self.graph.work + READ_MARGIN
-        layout = Layout(name, "", self.all_tables(), transposed, outs, sizes, words, steady or [])
-        layout.native = native
-        return layout
+        tables, steady = self.all_tables(), steady or []
+        return Layout(name, b"", tables, transposed, outs, sizes, results, steady, native=native)
 
     def all_tables(self) -> np.ndarray:
         """Large constants, one after the other."""
@@ -451,11 +466,10 @@ def _engine(program: Loaded | str) -> str:
     return f"XLA: {program}" if isinstance(program, str) else BY_LLVM
 
 
-def _is_integer(x: Array) -> bool:
-    return np.asarray(x).dtype.kind != "f"
+Kind = tuple[tuple[int, ...], Hashable]  # shape and type of an array
 
 
-def _kinds(leaves: list[Array]) -> tuple[Hashable, ...]:
+def kinds_of(leaves: list[Array]) -> tuple[Kind, ...]:
     return tuple((np.shape(x), x.dtype if hasattr(x, "dtype") else type(x)) for x in leaves)
 
 
@@ -484,22 +498,19 @@ def pattern_of(x: np.ndarray, shaped: bool = True) -> np.ndarray:
     return flat.astype("i8")
 
 
-def patterns_of(arrays: list[np.ndarray], shaped: bool = True) -> bytes:
-    """`pattern_of` of arrays, one after another: neighbours of one kind are asked together."""
-    parts: list[bytes] = []
-    for _, group in groupby((x for x in arrays if x.size <= PATTERNED), lambda x: x.dtype.kind):
-        together = np.concatenate([x.reshape(-1) for x in group])
-        for at in range(0, len(together), PATTERNED):
-            parts.append(pattern_of(together[at : at + PATTERNED], shaped).tobytes())
-    return b"".join(parts)
+def patterns_of(arrays: list[np.ndarray], shaped: bool = True) -> tuple[bytes, bytes]:
+    """`pattern_of` of arrays one after another: of those that are no floats, and of floats."""
+    small = [x.reshape(-1) for x in arrays if x.size <= PATTERNED]
+    others = b"".join(pattern_of(x).tobytes() for x in small if x.dtype.kind != "f")
+    floats = np.concatenate([np.zeros(0), *(x for x in small if x.dtype.kind == "f")])
+    pieces = (floats[at : at + PATTERNED] for at in range(0, len(floats), PATTERNED))
+    return others, b"".join(pattern_of(x, shaped).tobytes() for x in pieces)
 
 
-def holds(assumed: bytes, pattern: bytes, floats: list[tuple[bool, int]]) -> bool:
-    """Are numbers of a pattern such as another assumes?"""
+def holds(assumed: bytes, pattern: bytes) -> bool:
+    """Are floats of a pattern such as another assumes?"""
     a, b = np.frombuffer(assumed, "i1"), np.frombuffer(pattern, "i1")
-    parts = [np.full(count, of_floats) for of_floats, count in floats]
-    free = np.concatenate([np.zeros(0, bool), *parts]) & (a == UNKNOWN)
-    return bool(((a == b) | free).all())
+    return bool(((a == b) | (a == UNKNOWN)).all())
 
 
 def let_go_of_large() -> None:
@@ -539,13 +550,7 @@ def packed(arrays: list[Array]) -> np.ndarray:
 
 
 def taken(out: np.ndarray, place: Place, many: bool = False) -> np.ndarray:
-    """An array of the results from their memory (point, offset).
-
-    Args:
-        out: the memory.
-        place: of the array.
-        many: its first axis counts the points; else there is one.
-    """
+    """An array of the results from their memory (point, offset)."""
     start, shape, dtype = place
     part = out[:, start : start + math.prod(shape)]
     if dtype != np.float64:

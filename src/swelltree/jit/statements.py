@@ -10,57 +10,40 @@ import numpy as np
 
 from swelltree.jit.graph import Buffer, Region, Statement, Written
 
+# buffer, place, expression that is stored, expression of the index behind the place or None
+Number = tuple[Buffer, int, int, int | None]
 
-class MovedRow(NamedTuple):
-    """A contiguous copy to a computed place.
 
-    Args:
-        buffer: target.
-        at: first place there.
-        behind: expression of the offset behind it; None: none.
-        origin: source, not overlapping.
-        start: first place there.
-        size: scalars that are copied.
-    """
+class Row(NamedTuple):
+    """A contiguous copy of memory that does not overlap with its source."""
 
     buffer: Buffer
     at: int
-    behind: int | None
     origin: Buffer
     start: int
     size: int
+    offset: int | None = None  # expression of the distance behind the place
 
 
 @dataclass
 class Stores(Statement):
-    """Values stored to memory, all read before the first is written.
+    """Numbers and rows stored to memory, all read before the first is written."""
 
-    Args:
-        single: (buffer, place, expression).
-        moving: (buffer, place, expression of the index behind it, expression).
-        rows: (buffer, place, from buffer, from place, count): contiguous copies, not overlapping.
-        moving_rows: copies to a computed place.
-    """
-
-    single: list[tuple[Buffer, int, int]] = field(default_factory=list)
-    moving: list[tuple[Buffer, int, int, int]] = field(default_factory=list)
-    rows: list[tuple[Buffer, int, Buffer, int, int]] = field(default_factory=list)
-    moving_rows: list[MovedRow] = field(default_factory=list)
+    written: list[Number] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
 
     def numbers(self) -> list[int]:
-        out = [x[2] for x in self.single]
-        out += [row.behind for row in self.moving_rows if row.behind is not None]
-        return out + [a for x in self.moving for a in x[2:]]
+        out = [b for _, _, a, index in self.written for b in (index, a) if b is not None]
+        return out + [row.offset for row in self.rows if row.offset is not None]
 
     def reads(self) -> list[Buffer]:
-        return [x[2] for x in self.rows] + [row.origin for row in self.moving_rows]
+        return [row.origin for row in self.rows]
 
     def writes(self) -> Iterator[Written]:
-        yield from ((buffer, (a,), ()) for buffer, _, a in self.single)
-        yield from ((buffer, (index, a), ()) for buffer, _, index, a in self.moving)
-        yield from ((buffer, (), (origin,)) for buffer, _, origin, _, _ in self.rows)
-        for row in self.moving_rows:
-            yield row.buffer, () if row.behind is None else (row.behind,), (row.origin,)
+        for buffer, _, a, index in self.written:
+            yield buffer, (a,) if index is None else (index, a), ()
+        for row in self.rows:
+            yield row.buffer, () if row.offset is None else (row.offset,), (row.origin,)
 
 
 @dataclass

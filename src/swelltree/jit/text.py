@@ -21,8 +21,8 @@ from swelltree.jit.statements import (
     Combination,
     Leave,
     Loop,
-    MovedRow,
     Reduction,
+    Row,
     Rows,
     Stores,
     arguments,
@@ -336,34 +336,30 @@ class Writer:
 
     def _stores(self, stores: Stores, names: dict[int, str]) -> None:
         # all is read before the first is written
-        singles = [self.value_for(b, a, names) for b, _, a in stores.single]
-        moving = [
-            (self.name(i, names), self.value_for(b, a, names)) for b, _, i, a in stores.moving
+        numbers = [
+            (None if i is None else self.name(i, names), self.value_for(b, a, names))
+            for b, _, a, i in stores.written
         ]
-        for row in stores.moving_rows:
-            if row.behind is not None:
-                self.name(row.behind, names)
-        for buffer, at, origin, start, count in stores.rows:
-            self._copied(MovedRow(buffer, at, None, origin, start, count), names)
-        for row in stores.moving_rows:
+        for row in stores.rows:
+            if row.offset is not None:
+                self.name(row.offset, names)
+        for row in stores.rows:
             self._copied(row, names)
-        kinds = self.graph.kinds
-        for (buffer, at, a), value in zip(stores.single, singles, strict=True):
-            self.put(buffer, kinds[a], value, at)
-        for (buffer, at, i, a), (index, value) in zip(stores.moving, moving, strict=True):
-            self.put(buffer, kinds[a], value, at, index, self.is_divergent(i))
+        for (buffer, at, a, i), (index, value) in zip(stores.written, numbers, strict=True):
+            divergent = i is not None and self.is_divergent(i)
+            self.put(buffer, self.graph.kinds[a], value, at, index, divergent)
 
-    def _copied(self, row: MovedRow, names: dict[int, str]) -> None:
+    def _copied(self, row: Row, names: dict[int, str]) -> None:
         """Contiguous copy to a place that may be computed."""
         if not row.size:
             return
-        index = None if row.behind is None else self.name(row.behind, names)
+        index = None if row.offset is None else self.name(row.offset, names)
         to, source = self.address(row.buffer, row.at, index), self.address(row.origin, row.start)
         size = f"i64 {8 * row.size}, i1 false"
         self.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, {size})")
 
-    def _copied_singly(self, row: MovedRow, names: dict[int, str]) -> None:
-        buffer, at, index, origin, start, count = row
+    def _copied_singly(self, row: Row, names: dict[int, str]) -> None:
+        buffer, at, origin, start, count, index = row
         behind = None if index is None else self.name(index, names)
         divergent = index is not None and self.is_divergent(index)
         kind = FLOAT if buffer.kind == FLOAT else LONG

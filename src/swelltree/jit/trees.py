@@ -128,14 +128,7 @@ def mapped(
     *others: Tree,
     is_leaf: Callable[[Tree], bool] | None = None,
 ) -> Tree:
-    """A tree of the results of a function of every array, and of those at its place in others.
-
-    Args:
-        function: of arrays.
-        tree: of arrays.
-        others: trees of the same structure.
-        is_leaf: says of whole nodes that they count as arrays.
-    """
+    """A tree of the results of a function of every array, and of those at its place in others."""
     if is_imported("jax"):
         return jax.tree.map(function, tree, *others, is_leaf=is_leaf)
     leaves: list[Any] = []

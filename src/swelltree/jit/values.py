@@ -12,7 +12,7 @@ import numpy as np
 
 from swelltree.jit.arrays import Array
 from swelltree.jit.graph import Buffer, Graph, Region, UnsupportedOperationError, kind_of
-from swelltree.jit.statements import Stores
+from swelltree.jit.statements import Row, Stores
 
 MAX_ARRAY_SIZE = 20_000  # numbers of one array that become expressions
 UNROLL_LIMIT = 24  # numbers that are stored individually where they could be in a loop
@@ -283,7 +283,7 @@ def in_memory(graph: Graph, x: Value, kind: str) -> Stored:
     buffer = graph.room(flat.size, kind)
     # what is known outside of a loop is stored outside of it
     home = max((graph.home[a] for a in flat.tolist()), key=lambda r: r.depth, default=graph.root)
-    home.items.append(Stores([(buffer, j, a) for j, a in enumerate(flat.tolist())]))
+    home.items.append(Stores([(buffer, j, a, None) for j, a in enumerate(flat.tolist())]))
     return stored(buffer, 0, x.shape, home)
 
 
@@ -292,7 +292,7 @@ def stores(graph: Graph, buffer: Buffer, x: Value, into: Stores, start: int = 0)
     if isinstance(x, Retained) and x.size > UNROLL_LIMIT:
         x = x.memory(graph)
     if isinstance(x, Stored) and x.special is None:
-        into.rows.append((buffer, start, x.buffer, x.start, x.size))
+        into.rows.append(Row(buffer, start, x.buffer, x.start, x.size))
         return
     for j, a in enumerate(value_ids(graph, x).reshape(-1).tolist()):
-        into.single.append((buffer, start + j, a))
+        into.written.append((buffer, start + j, a, None))

@@ -6,7 +6,7 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, heaving_float, vessel
-from swelltree.jit import point_program
+from swelltree.jit import Points
 from swelltree.multibody.formulations import State, formulation
 from swelltree.multibody.formulations.equations import settled_at, solve_motion
 from swelltree.multibody.kinematics import attitudes
@@ -89,7 +89,7 @@ def differenced(linear, step=1e-5):
         state = State(moved.q, Z @ rate, moved.chart)
         return Z.T @ solve_motion(model, how, np.zeros(()), state, internal)[2].s_dot
 
-    run, zero = point_program(free, fixed=0), np.zeros(linear.free)
+    run, zero = Points(free, fixed=0), np.zeros(linear.free)
     units = step * np.eye(linear.free)
     per_step = [(run(d, zero) - run(-d, zero)) / (2 * step) for d in units]
     per_rate = [(run(zero, d) - run(zero, -d)) / (2 * step) for d in units]
@@ -125,7 +125,7 @@ def test_coordinates_of_free_and_hinge_are_differences_of_those_of_results(tilte
         motion = how.kinematics(at.model, np.zeros(()), moved).motion
         return attitudes(at.model, motion.frames, motion.coordinate, motion.rate)[0]
 
-    run = point_program(coordinates, fixed=0)
+    run = Points(coordinates, fixed=0)
     per = [(run(d) - run(-d)) / (2 * step) for d in step * np.eye(linear.free)]
     # central differences with steps of 1e-5; yaw moves with roll where the vessel is trimmed
     assert linear.to_coordinates == pytest.approx(np.array(per).T, abs=1e-8)

@@ -122,9 +122,7 @@ class CompiledRun:
         options = None if form.optimised else {"xla_backend_optimization_level": 0}
         # native code is the same however XLA would compile
         steps = _steps(replace(form, optimised=True))
-        self.program = Program(
-            steps, like=_results, rows=_rows, options=options, most=MAX_EXPRESSIONS
-        )
+        self.program = Program(steps, rows=_rows, options=options, most=MAX_EXPRESSIONS)
         self._last_room: tuple[Sample | None, np.ndarray] = None, np.zeros(0)
 
     def __call__(
@@ -211,12 +209,6 @@ def _steps(form: SchemeOptions) -> Callable[..., tuple[RunState, Array]]:
         return jax.lax.while_loop(more, body, (run_state, table, slot))[:2]
 
     return run
-
-
-def _results(
-    model: Model, setup: StepConstants, run_state: RunState, table: Array, *rest: Array
-) -> tuple[RunState, Array]:
-    return run_state, table
 
 
 def _rows(

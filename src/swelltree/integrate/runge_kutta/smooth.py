@@ -16,8 +16,6 @@ import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
-
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.integrate.problem import (
     Carry,
@@ -28,14 +26,13 @@ from swelltree.integrate.problem import (
     Problem,
     as_channels,
     known_now,
-    nothing_known,
     start,
     with_step,
 )
 from swelltree.integrate.runge_kutta import control
 from swelltree.integrate.runge_kutta.attempt import Attempts, choose
 from swelltree.integrate.runge_kutta.explicit import RK4, SAME, TABLEAUS
-from swelltree.jit import MAX_EXPRESSIONS, Array, Program, Tree, jax, jnp, shapes_of
+from swelltree.jit import MAX_EXPRESSIONS, Array, Program, Tree, jax, jnp
 from swelltree.spatial.linear_steps import ExactStages, Ports
 from swelltree.spatial.rotations import apply
 
@@ -213,14 +210,8 @@ def compiled(
     def advance(args: Tree, options: Options, carry: Carry, times: Array) -> tuple[Carry, Tree]:
         return integrate(problem, args, carry, times, options, **how)
 
-    def like(args: Tree, options: Options, carry: Carry, times: Array) -> tuple[Carry, Tree]:
-        if stored is None:
-            return carry, carry.y
-        shapes = shapes_of(stored, args, np.zeros(()), carry.y)
-        return carry, (carry.y, as_channels(nothing_known(shapes)))
-
     most = MAX_EXPRESSIONS if method in TABLEAUS else IMPLICIT
-    return Program(advance, like=like if observe is None else None, shaped=shaped, most=most)
+    return Program(advance, shaped=shaped, most=most)
 
 
 NEXT = (0.5, 0.5, 1.0, 0.0)  # weight of the rate of a stage in the value of the next

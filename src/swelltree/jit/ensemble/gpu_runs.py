@@ -12,9 +12,16 @@ import numpy as np
 from swelltree.jit import cuda
 from swelltree.jit.arrays import Tree
 from swelltree.jit.cuda import CudaError, Device, Kernel, Memory
-from swelltree.jit.ensemble.columns import read_places
 from swelltree.jit.ensemble.lane_runs import Samples
-from swelltree.jit.ensemble.programs import Cases, ManyProgram, PerCase, Text, room_for_results
+from swelltree.jit.ensemble.programs import (
+    Cases,
+    ManyProgram,
+    PerCase,
+    Text,
+    read_places,
+    room_for_results,
+    room_for_state,
+)
 from swelltree.jit.ensemble.programs import Kernel as Program
 from swelltree.jit.ensemble.rows import (
     grouped,
@@ -29,7 +36,6 @@ from swelltree.jit.ensemble.threads import GROUP, SLOTS, ThreadWriter
 from swelltree.jit.entries import Place
 from swelltree.jit.graph import Graph
 from swelltree.jit.rows.loops import Axes
-from swelltree.jit.trees import leaves_of
 
 R = TypeVar("R")
 REGISTERS = 255  # of a thread, at most
@@ -110,14 +116,13 @@ class GpuProgram(ManyProgram):
             inputs: arguments that are filled before each call.
         """
         steps = DeviceRun(self, cases, calls, inputs)
-        program, n = steps.program, steps.n_state
+        program = steps.program
         outs = room_for_results(program, cases, calls)
         for number in steps.each():
-            for array, place in zip(outs[n:], program.outs[n:], strict=True):
+            for array, place in zip(outs, program.results, strict=True):
                 begin = number * place[1][0]
                 steps.fetch(place, array[:, begin : begin + place[1][0]])
-        steps.fetch_state(outs[:n])
-        return program.tree.unflatten(outs)
+        return program.tree.unflatten([*steps.state(), *outs])
 
     def reduced(
         self,
@@ -138,11 +143,9 @@ class GpuProgram(ManyProgram):
         samples = steps.samples()
         for number in steps.each():
             steps.keep(number, samples)
-        program, n = steps.program, steps.n_state
-        state = [np.empty((cases.count, *x[1]), x[2]) for x in program.outs[:n]]
-        steps.fetch_state(state)
+        state = steps.state()
         began = time.perf_counter()
-        tree = program.tree.unflatten([*state, *samples])
+        tree = steps.program.tree.unflatten([*state, *samples])
         found = reduce(steps, tree[1])
         self.seconds.results += time.perf_counter() - began
         return tree[0], found
@@ -172,7 +175,6 @@ class DeviceRun:
         device.current()
         self.program = program = self.owner.needed(cases, self.calls[0])
         self.kernel = self.owner.kernel(device, program)
-        self.n_state = len(leaves_of(cases.state))
         self.block = next(block for least, block in BLOCKS if cases.count >= least)
         self.groups = groups = -(-cases.count // self.block) * (self.block // GROUP)
         self.n_own, self.n_out, n_work = (GROUP * n for n in program.sizes)
@@ -222,9 +224,7 @@ class DeviceRun:
             device.wait()
             called = time.perf_counter()
             yield number
-            for (start, shape, _), (at, _, _) in zip(
-                program.per_case[-self.n_state :], program.outs[: self.n_state], strict=True
-            ):
+            for (start, shape, _), (at, _, _) in program.back:
                 width = GROUP * int(np.prod(shape, dtype=int))
                 if width:
                     self.lanes.move(
@@ -237,14 +237,14 @@ class DeviceRun:
 
     def samples(self) -> list[Samples]:
         found = []
-        for _, shape, _ in self.program.outs[self.n_state :]:
+        for _, shape, _ in self.program.results:
             room = len(self.calls) * int(np.prod(shape, dtype=int))
             memory = self.device.room(self.groups * GROUP * room)
             found.append(Samples(memory, int(np.prod(shape[1:], dtype=int)), shape))
         return found
 
     def keep(self, number: int, samples: list[Samples]) -> None:
-        for (at, shape, _), into in zip(self.program.outs[self.n_state :], samples, strict=True):
+        for (at, shape, _), into in zip(self.program.results, samples, strict=True):
             width = GROUP * int(np.prod(shape, dtype=int))
             pitch = len(self.calls) * width
             into.memory.move(
@@ -265,9 +265,11 @@ class DeviceRun:
         lanes = rows.transpose(1, 0, 2).reshape(size, -1)
         into[...] = taken_apart(lanes, (0, *place[1:]), count)
 
-    def fetch_state(self, into: list[np.ndarray]) -> None:
-        for array, place in zip(into, self.program.outs, strict=False):
+    def state(self) -> list[np.ndarray]:
+        found = room_for_state(self.program, self.cases)
+        for array, place in zip(found, self.program.states, strict=True):
             self.fetch(place, array)
+        return found
 
     def scalars(self, memory: Memory, size: int) -> np.ndarray:
         """Floats from device memory (case, scalar)."""

@@ -232,14 +232,7 @@ class KernelBody:
 
 
 class LaneKernelBody(KernelBody):
-    """Emits a function of several cases, one in each SIMD lane.
-
-    Args:
-        builder: of LLVM's language.
-        rows: memory, by name.
-        sizes: whole numbers, by name.
-        width: lanes.
-    """
+    """Emits a function of several cases, one in each SIMD lane."""
 
     def __init__(
         self, builder: Any, rows: Mapping[str, Register], sizes: Mapping[str, Register], width: int
@@ -292,13 +285,7 @@ class LaneKernelBody(KernelBody):
         values: Sequence[Term],
         lines: Callable[[Term, list[Term]], Sequence[Term]],
     ) -> list[Register]:
-        """A loop that carries values in registers.
-
-        Args:
-            count: of times.
-            values: before the first.
-            lines: function of the number of the time and the values so far.
-        """
+        """A loop that carries values in registers."""
         before = self.b.block
         head, body, end = (self.b.append_basic_block() for _ in range(3))
         self.b.branch(head)
@@ -322,6 +309,61 @@ class LaneKernelBody(KernelBody):
         return places
 
 
+def entry_text(
+    rows: Sequence[str],
+    sizes: Sequence[str],
+    lines: Sequence[str],
+    on_cpu: bool,
+    first: Sequence[str] | None = None,
+) -> str:
+    """LLVM IR of the function ``run``: what each thread does, in terms of its number %thread.
+
+    Args:
+        rows: names of its memory.
+        sizes: names of its integers.
+        lines: of a thread.
+        on_cpu: threads one after the other on this processor: the integers are pointed at, and
+            the last of them is the number of threads.
+        first: what each thread of a GPU does before; given, no two rows share memory.
+    """
+    if not on_cpu:
+        kind = "ptr" if first is None else "ptr noalias"
+        parameters = [*(f"{kind} %{name}" for name in rows), *(f"i64 %{x}" for x in sizes)]
+        text = [
+            f"define ptx_kernel void @run({', '.join(parameters)}) {{",
+            "entry:",
+            "  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
+            "  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
+            "  %d = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
+            *(first or ()),
+            "  %first = mul i32 %b, %d",
+            "  %number = add i32 %first, %t",
+            "  %thread = zext i32 %number to i64",
+            *lines,
+        ]
+    else:
+        text = [
+            f"define void @run({', '.join(f'ptr %{name}' for name in (*rows, 'sizes'))}) {{",
+            "entry:",
+        ]
+        for k, name in enumerate(sizes):
+            text += [
+                f"  %s{k} = getelementptr i64, ptr %sizes, i64 {k}",
+                f"  %{name} = load i64, ptr %s{k}",
+            ]
+        text += [
+            "  br label %loop",
+            "loop:",
+            "  %thread = phi i64 [ 0, %entry ], [ %next, %loop ]",
+            *lines,
+            "  %next = add i64 %thread, 1",
+            f"  %more = icmp slt i64 %next, %{sizes[-1]}",
+            "  br i1 %more, label %loop, label %end",
+            "end:",
+        ]
+    return "\n".join([*text, "  ret void", "}"]) + "\n"
+
+
 def kernel_text(
     rows: tuple[str, ...],
     sizes: tuple[str, ...],
@@ -333,18 +375,17 @@ def kernel_text(
 
     Args:
         rows: names of its memory.
-        sizes: names of its whole numbers.
+        sizes: names of its whole numbers, behind which is the number of threads.
         write: lines of one thread.
-        on_cpu: threads one after the other on this processor: whole numbers are pointed at, and
-            behind them is the number of threads.
+        on_cpu: as of `entry_text`.
         side: cases whose numbers are contiguous.
     """
     from llvmlite import ir
 
     module, long, pointer = ir.Module(), ir.IntType(64), ir.PointerType()
-    names, void = (*sizes, "threads"), ir.VoidType()
+    names = (*sizes, "threads")
     kinds = [long, *[pointer] * len(rows), *[long] * len(names)]
-    one = ir.Function(module, ir.FunctionType(void, kinds), "one")
+    one = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), "one")
     one.linkage = "internal"
     one.attributes.add("alwaysinline")
     for argument in one.args[1 : 1 + len(rows)]:
@@ -354,38 +395,14 @@ def kernel_text(
     numbers = dict(zip(names, one.args[1 + len(rows) :], strict=True))
     write(KernelBody(builder, held, numbers, one.args[0], side))
     builder.ret_void()
-    if on_cpu:
-        run = ir.Function(module, ir.FunctionType(void, [pointer] * (len(rows) + 1)), "run")
-        b = ir.IRBuilder(run.append_basic_block("entry"))
-        specified = [
-            b.load(b.gep(run.args[-1], [long(k)], source_etype=long), typ=long)
-            for k in range(len(names))
-        ]
-        body = KernelBody(b, {}, {}, None)
-        with body.loop(specified[-1]) as thread:
-            b.call(one, [thread, *run.args[:-1], *specified])
-        b.ret_void()
-        module.triple = ""
-        return str(module)
-    module.triple = TRIPLE
-    kinds = [pointer] * len(rows) + [long] * len(names)
-    run = ir.Function(module, ir.FunctionType(void, kinds), "run")
-    run.calling_convention = "ptx_kernel"
-    b = ir.IRBuilder(run.append_basic_block("entry"))
-    short = ir.IntType(32)
-    places = [
-        b.call(
-            ir.Function(module, ir.FunctionType(short, []), f"llvm.nvvm.read.ptx.sreg.{name}.x"),
-            [],
-        )
-        for name in ("ctaid", "ntid", "tid")
-    ]
-    block, size, own = (b.zext(x, long) for x in places)
-    thread = b.add(b.mul(block, size), own)
-    with b.if_then(b.icmp_signed("<", thread, run.args[-1])):
-        b.call(one, [thread, *run.args])
-    b.ret_void()
-    return str(module)
+    module.triple = "" if on_cpu else TRIPLE
+    passed = [*(f"ptr %p.{name}" for name in rows), *(f"i64 %n.{name}" for name in names)]
+    lines = [f"  call void @one(i64 %thread, {', '.join(passed)})"]
+    if not on_cpu:  # blocks are whole
+        there = ["  %on = icmp slt i64 %thread, %n.threads", "  br i1 %on, label %do, label %done"]
+        lines = [*there, "do:", *lines, "  br label %done", "done:"]
+    memory, integers = [f"p.{name}" for name in rows], [f"n.{name}" for name in names]
+    return f"{module}\n{entry_text(memory, integers, lines, on_cpu)}"
 
 
 def lane_kernel_text(

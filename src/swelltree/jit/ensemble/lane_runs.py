@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,6 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from swelltree.jit.arrays import Tree
-from swelltree.jit.ensemble.columns import read_places
 from swelltree.jit.ensemble.lanes import LaneWriter
 from swelltree.jit.ensemble.programs import (
     Cases,
@@ -19,13 +19,14 @@ from swelltree.jit.ensemble.programs import (
     ManyProgram,
     PerCase,
     Text,
+    read_places,
     room_for_results,
+    room_for_state,
 )
 from swelltree.jit.ensemble.rows import adjacent, inputs_of, packed_cases, taken_apart
 from swelltree.jit.graph import MAX_EXPRESSIONS, Graph
 from swelltree.jit.native import Native, cores, lane_width, object_code
 from swelltree.jit.rows.loops import Axes
-from swelltree.jit.trees import leaves_of
 
 # Native calls in a loop: functions whose pointers advance, and copies of what they have stored.
 #
@@ -48,63 +49,46 @@ class Copy(NamedTuple):
     stride: int
 
 
-def loop_text(pointers: tuple[int, ...]) -> str:
-    """LLVM IR of ``run(ptr table)`` for functions with so many pointers each.
+def loop_text(pointers: tuple[int, ...], copies: int) -> str:
+    """LLVM IR of ``run(ptr table)`` for functions with so many pointers each, and so many copies.
 
-    The table holds integers: the number of rounds and of copies; for each function its address and
-    a pair (address, bytes further) per pointer; then (from, to, bytes, bytes further) per copy.
+    The table holds integers: the number of rounds; for each function its address and a pair
+    (address, bytes further) per pointer; then (to, bytes further, from, bytes) per copy.
     """
-    lines, calls, at = [], [], 2
-    for k, count in enumerate(pointers):
-        lines.append(f"  %f{k} = load ptr, ptr {_slot(lines, at)}")
-        args, at = [], at + 1
-        for j in range(count):
-            name = f"{k}.{j}"
-            lines.append(f"  %p{name} = load ptr, ptr {_slot(lines, at)}")
-            lines.append(f"  %d{name} = load i64, ptr {_slot(lines, at + 1)}")
-            calls.append(f"  %o{name} = mul i64 %round, %d{name}")
-            calls.append(f"  %a{name} = getelementptr i8, ptr %p{name}, i64 %o{name}")
-            args.append(f"ptr %a{name}")
-            at += 2
-        calls.append(f"  call void %f{k}({', '.join(args)})")
-    first = _slot(lines, at)
-    body = "\n".join(calls)
-    head = "\n".join(lines)
+    lines, slots = list[str](), itertools.count(1)
+
+    def loaded(kind: str) -> str:
+        at = next(slots)
+        lines.append(f"  %s{at} = getelementptr i64, ptr %table, i64 {at}")
+        lines.append(f"  %v{at} = load {kind}, ptr %s{at}")
+        return f"%v{at}"
+
+    def advanced() -> str:
+        first, stride = loaded("ptr"), loaded("i64")
+        lines.append(f"  {first}.by = mul i64 %round, {stride}")
+        lines.append(f"  {first}.now = getelementptr i8, ptr {first}, i64 {first}.by")
+        return f"ptr {first}.now"
+
+    for count in pointers:
+        function = loaded("ptr")
+        lines.append(f"  call void {function}({', '.join(advanced() for _ in range(count))})")
+    for _ in range(copies):
+        both = f"{advanced()}, ptr {loaded('ptr')}"
+        size = f"i64 {loaded('i64')}, i1 false"
+        lines.append(f"  call void @llvm.memcpy.p0.p0.i64({both}, {size})")
+    body = "\n".join(lines)
     return f"""
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 define void @run(ptr %table) nounwind {{
 entry:
-{head}
   %rounds = load i64, ptr %table
-  %second = getelementptr i64, ptr %table, i64 1
-  %copies = load i64, ptr %second
   br label %next
 next:
-  %round = phi i64 [ 0, %entry ], [ %more, %done ]
+  %round = phi i64 [ 0, %entry ], [ %more, %call ]
   %on = icmp slt i64 %round, %rounds
   br i1 %on, label %call, label %end
 call:
 {body}
-  br label %copy
-copy:
-  %k = phi i64 [ 0, %call ], [ %following, %one ]
-  %left = icmp slt i64 %k, %copies
-  br i1 %left, label %one, label %done
-one:
-  %row = getelementptr [4 x i64], ptr {first}, i64 %k
-  %c1 = getelementptr i64, ptr %row, i64 1
-  %c2 = getelementptr i64, ptr %row, i64 2
-  %c3 = getelementptr i64, ptr %row, i64 3
-  %source = load ptr, ptr %row
-  %target = load ptr, ptr %c1
-  %bytes = load i64, ptr %c2
-  %stride = load i64, ptr %c3
-  %offset = mul i64 %round, %stride
-  %into = getelementptr i8, ptr %target, i64 %offset
-  call void @llvm.memcpy.p0.p0.i64(ptr %into, ptr %source, i64 %bytes, i1 false)
-  %following = add i64 %k, 1
-  br label %copy
-done:
   %more = add i64 %round, 1
   br label %next
 end:
@@ -113,26 +97,21 @@ end:
 """
 
 
-def _slot(lines: list[str], at: int) -> str:
-    lines.append(f"  %s{len(lines)} = getelementptr i64, ptr %table, i64 {at}")
-    return f"%s{len(lines) - 1}"
-
-
-@functools.lru_cache(maxsize=8)
-def _loop(pointers: tuple[int, ...]) -> Native:
-    return Native(object_code(loop_text(pointers)), pointers=1)
+@functools.lru_cache(maxsize=32)
+def _loop(pointers: tuple[int, ...], copies: int) -> Native:
+    return Native(object_code(loop_text(pointers, copies)), pointers=1)
 
 
 def repeat(rounds: int, calls: list[Call], copies: list[Copy]) -> None:
     """Call functions in sequence and copy, `rounds` times."""
-    table = [rounds, len(copies)]
+    table = [rounds]
     for call in calls:
         table.append(call.function.address)
         table += [x for a, stride in call.pointers for x in (a.ctypes.data, stride)]
-    for copy in copies:
-        addresses = copy.source.ctypes.data, copy.target.ctypes.data
-        table += [*addresses, copy.source.nbytes, copy.stride]
-    _loop(tuple(len(call.pointers) for call in calls))(np.array(table, np.int64))
+    for source, target, stride in copies:
+        table += [target.ctypes.data, stride, source.ctypes.data, source.nbytes]
+    loop = _loop(tuple(len(call.pointers) for call in calls), len(copies))
+    loop(np.array(table, np.int64))
 
 
 R = TypeVar("R")
@@ -230,12 +209,12 @@ class LaneProgram(ManyProgram):
 
         def keep(first: int, samples: list[Samples]) -> None:
             count = min(self.width, cases.count - first)
-            for array, one in zip(outs[len(outs) - len(samples) :], samples, strict=True):
+            for array, one in zip(outs, samples, strict=True):
                 place = 0, array.shape[1:], array.dtype
                 array[first : first + count] = taken_apart(one.memory, place, count)
 
         state, _ = self._reduced(cases, calls, keep, threads, inputs)
-        return program.tree.unflatten([*state, *outs[len(state) :]])
+        return program.tree.unflatten([*state, *outs])
 
     def reduced(
         self,
@@ -254,8 +233,8 @@ class LaneProgram(ManyProgram):
             threads: as of `run`.
             inputs: as of `run`.
         """
-        tree = self.needed(cases, calls[0]).tree
-        n = len(leaves_of(cases.state))
+        program = self.needed(cases, calls[0])
+        tree, n = program.tree, len(program.states)
 
         def one(first: int, samples: list[Samples]) -> R:
             found = tree.unflatten([*[None] * n, *samples])[1]
@@ -274,7 +253,7 @@ class LaneProgram(ManyProgram):
     ) -> tuple[list[np.ndarray], list[R]]:
         program = self.needed(cases, calls[0])
         groups = _LaneGroups(program, self.width, cases, list(calls), inputs)
-        state = [np.empty((cases.count, *x[1]), x[2]) for x in program.outs[: groups.n_state]]
+        state = room_for_state(program, cases)
         found: dict[int, R] = {}
 
         def one(first: int) -> None:
@@ -311,7 +290,6 @@ class _LaneGroups:
         self.program, self.native, self.width = program, program.loaded["native"], width
         self.count, self.calls, self.inputs = cases.count, calls, inputs
         self.fixed, shared, self.per_case = packed_cases(program, cases)
-        self.n_state = len(leaves_of(cases.state))
         self.shared = np.stack([inputs_of(shared, call) for call in calls])
         self.begins = np.array([float(np.ravel(call)[0]) for call in calls])
         self.filled = cases.numbers_of(() if inputs is None else inputs.arguments)
@@ -320,7 +298,7 @@ class _LaneGroups:
 
     def samples(self) -> list[Samples]:
         found = []
-        for _, shape, _ in self.program.outs[self.n_state :]:
+        for _, shape, _ in self.program.results:
             size = int(np.prod(shape, dtype=int))
             memory = np.empty((len(self.calls) * size, self.width))
             found.append(Samples(memory, int(np.prod(shape[1:], dtype=int)), shape))
@@ -337,14 +315,12 @@ class _LaneGroups:
         lanes = adjacent(program, self.per_case, range(first, first + count), width)
         out, work = np.empty((n_out, width)), np.empty((n_work, width))
         results = []
-        for (at, shape, _), into in zip(program.outs[self.n_state :], samples, strict=True):
+        for (at, shape, _), into in zip(program.results, samples, strict=True):
             part = out[at : at + int(np.prod(shape, dtype=int))]
             results.append((part, into.memory))
         # the state that a call returns is that with which the next one begins
         back = []
-        for (start, shape, _), (at, _, _) in zip(
-            program.per_case[-self.n_state :], program.outs[: self.n_state], strict=True
-        ):
+        for (start, shape, _), (at, _, _) in program.back:
             size = int(np.prod(shape, dtype=int))
             back.append(Copy(out[at : at + size], lanes[start : start + size], 0))
 

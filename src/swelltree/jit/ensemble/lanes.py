@@ -25,12 +25,7 @@ HELD, WIDE = 27, 8  # numbers of a product in the 32 registers of processors tha
 
 
 class LaneWriter(Writer):
-    """Emits a function of several cases, one in each SIMD lane.
-
-    Args:
-        graph: of the program.
-        width: cases in parallel (SIMD lanes).
-    """
+    """Emits a function of several cases, one in each SIMD lane."""
 
     arguments = ("fixed", "in", "lanes", "out", "work")
     merges = True  # products of one matrix are written together

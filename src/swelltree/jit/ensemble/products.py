@@ -42,15 +42,7 @@ def identical(full: np.ndarray) -> Iterator[tuple[list[int], list[int]]]:
 
 
 class UnrolledProducts:
-    """Several weighted sums of the same rows.
-
-    Args:
-        writer: that emits them.
-        items: the sums.
-        names: of expressions in this region.
-        registers: that hold sums or weights.
-        store: of an element, in place of `Writer.put`.
-    """
+    """Several weighted sums of the same rows; `store` takes the place of `Writer.put`."""
 
     def __init__(
         self,

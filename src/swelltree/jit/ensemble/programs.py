@@ -7,34 +7,23 @@ on the CPU, `gpu_runs` on a GPU.
 
 from __future__ import annotations
 
+import functools
+import math
+import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jax
-from swelltree.jit.ensemble.columns import columns_read
-from swelltree.jit.entries import (
-    Layout,
-    Place,
-    Read,
-    entry_of,
-    known_or_lowered,
-    structure_of_words,
-    words_of,
-)
-from swelltree.jit.graph import MAX_EXPRESSIONS, Graph, UnsupportedOperationError, kind_of
+from swelltree.jit.entries import Layout, Read
+from swelltree.jit.graph import Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.lazy_import import is_imported
-from swelltree.jit.lowering import NONE, Lowering, count_numbers
-from swelltree.jit.program import KernelBuilder, Key, check_size, pattern_of, switched_off
-from swelltree.jit.rows.loops import Axes
-from swelltree.jit.trees import TreeDef, flatten, leaves_of, mapped, structure_of
-from swelltree.jit.values import Value
-
-CACHE_SIZE = 8  # programs of one function
+from swelltree.jit.program import Driver, Key, numbered, pattern_of, switched_off
+from swelltree.jit.statements import nested, statements
+from swelltree.jit.trees import flatten, leaves_of, mapped, structure_of
 
 
 class Text(NamedTuple):
@@ -46,16 +35,17 @@ class Text(NamedTuple):
 
 
 class Kernel:
-    """A program of an ensemble.
+    """A program of an ensemble."""
 
-    Args:
-        layout: with its text.
-        tree: of the results, the state first.
-    """
-
-    def __init__(self, layout: Layout, tree: TreeDef) -> None:
-        self.tree, self.text, self.layout = tree, layout.text, layout
+    def __init__(self, layout: Layout, state: Tree) -> None:
+        self.layout, self.text = layout, zlib.decompress(layout.text).decode()
+        self.tree = structure_of((state, layout.results))  # of the results, the state first
         self.per_case, self.outs, self.sizes = layout.per_case, layout.outs, layout.sizes
+        n = len(leaves_of(state))
+        self.states, self.results = self.outs[:n], self.outs[n:]
+        # where the state lies that a call takes, and that which it returns
+        own = self.per_case[len(self.per_case) - n :]
+        self.back = list(zip(own, self.states, strict=True))
         self.loaded: dict[str, Any] = {}  # what the target has made of it
 
     def columns(self, *arrays: int) -> tuple[int, ...]:
@@ -101,24 +91,13 @@ class Cases:
         return [next(k for k, x in enumerate(own) if x is one) for one in arguments]
 
 
-class ManyProgram(ABC):
-    """A stepper of many cases, from the disk where it was made before.
+class ManyProgram(Driver[Kernel], ABC):
+    """A stepper of many cases.
 
     Args:
         function: ``function(fixed, shared, state, times) -> (state, results)`` of one case.
-        rows: gives, for the arguments of one case, lengths of the first axes of arrays whose rows
-            are computed in loops, as of `Program`.
-        most: expressions that it may have.
+        more: as of `Driver`, for the arguments of one case.
     """
-
-    def __init__(
-        self,
-        function: Callable[..., Tree],
-        rows: Callable[..., Axes] | None = None,
-        most: int = MAX_EXPRESSIONS,
-    ) -> None:
-        self.function, self.rows, self.most = function, rows, most
-        self.programs: dict[Hashable, Kernel | str] = {}
 
     @property
     @abstractmethod
@@ -159,69 +138,34 @@ class ManyProgram(ABC):
             return str(error)
         # structures have other words once JAX is imported
         key = Key(is_imported("jax"), *shapes, (tree, rest_tree, state_tree))
-        if key not in self.programs:
-            while len(self.programs) >= CACHE_SIZE:
-                self.programs.pop(next(iter(self.programs)))
-            self.programs[key] = self._known_or_lowered(cases, times, shapes)
-        return self.programs[key]
-
-    def _known_or_lowered(self, cases: Cases, times: np.ndarray, shapes: object) -> Kernel | str:
-        """The program from the disk, or made now; or why there is none."""
+        if key in self.programs:
+            return self.programs[key]
         state = mapped(lambda x: x[0], cases.state)
-        specified = mapped(_one, cases.fixed), cases.shared, state, times
-        names = "many cases", *self.manner, self.most
-        entry = entry_of((self.function, self.rows), specified, b"", (names, shapes))
-        traced: list[TreeDef] = []
+        args = mapped(_one, cases.fixed), cases.shared, state, times
+        about = args, b"", ("many cases", *self.manner, self.most, shapes)
+        lower = functools.partial(self._lowered, cases.fixed, args)
+        return self.found(key, about, lower, lambda layout: Kernel(layout, state))
 
-        def lower() -> Layout:
-            layout, tree = self._lowered(cases, specified)
-            traced.append(tree)
-            return layout
-
-        layout = known_or_lowered(entry, lower, lambda layout: layout.words is not None)
-        if isinstance(layout, str):
-            return layout
-        if traced:
-            return Kernel(layout, traced[0])
-        results = structure_of_words(layout.words)
-        example = results.unflatten(range(results.num_leaves))
-        return Kernel(layout, structure_of((state, example)))
-
-    def _lowered(self, cases: Cases, specified: tuple[Tree, ...]) -> tuple[Layout, TreeDef]:
-        traced = jax.jit(self.function).trace(*specified)
-        closed = traced.jaxpr
-        axes = NONE if self.rows is None else self.rows(*specified)
-        check_size(count_numbers(closed.jaxpr, axes))
-        builder = KernelBuilder(self.most)
-        per_case: list[Place] = []
-
-        def argument(where: str, x: Array, shapes_program: bool = False) -> Value:
-            value = builder.argument(where, x, shapes_program)
-            if where == "lanes":
-                per_case.append((value.buffer.start, np.shape(x), np.asarray(x).dtype))
-            return value
-
-        _, shared, state, times = specified
-        inputs = [
-            argument("lanes", x.one) if isinstance(x, PerCase) else argument("fixed", x, True)
-            for x in leaves_of(cases.fixed)
-        ]
-        inputs += [argument("in", x) for x in leaves_of(shared)]
-        inputs += [argument("lanes", x) for x in leaves_of(state)]
-        inputs.append(argument("in", times))
-        lowering = Lowering(builder.graph, builder.table, axes)
-        lowering.rows.width = 1  # registers hold cases, not rows
-        outs = lowering.run(closed.jaxpr, closed.consts, inputs)
-        places = builder.results(outs, [var.aval for var in closed.jaxpr.outvars])
-        transposed = builder.transposed()
-        text = self.write(builder.graph)
+    def _lowered(self, fixed: Tree, args: tuple[Tree, ...]) -> Layout:
+        _, shared, state, times = args
+        own = [isinstance(x, PerCase) for x in leaves_of(fixed)]
+        first = zip(own, leaves_of(args[0]), strict=True)
+        arguments = [("lanes", x, False) if is_own else ("fixed", x, True) for is_own, x in first]
+        arguments += [("in", x, False) for x in leaves_of(shared)]
+        arguments += [("lanes", x, False) for x in leaves_of(state)]
+        arguments.append(("in", times, False))
+        # registers hold cases, not rows
+        builder, places, tree = self.built(args, arguments, width=1)
+        transposed, text = builder.transposed(), self.write(builder.graph)
         sizes = builder.numbers["lanes"], builder.numbers["out"], builder.graph.work
-        tree = structure_of(traced.out_info)
-        results = structure_of(tree.unflatten(range(tree.num_leaves))[1])
-        words = words_of(results) if results.num_leaves else None
-        layout = Layout("", text.text, builder.all_tables(), transposed, places, sizes, words)
+        per_case, at = [], 0
+        for x in (np.asarray(x) for where, x, _ in arguments if where == "lanes"):
+            per_case.append((at, x.shape, x.dtype))
+            at += x.size
+        full, results = zlib.compress(text.text.encode(), 1), numbered(tree)[1]
+        layout = Layout("", full, builder.all_tables(), transposed, places, sizes, results)
         layout.per_case, layout.read, layout.constants = per_case, text.read, text.constants
-        return layout, tree
+        return layout
 
 
 def _one(x: Array) -> Array:
@@ -235,12 +179,62 @@ def _of_one(x: Array) -> tuple[Hashable, ...]:
     return x.shape, kind_of(x.dtype), pattern_of(x).tobytes()
 
 
+def room_for_state(program: Kernel, cases: Cases) -> list[np.ndarray]:
+    return [np.empty((cases.count, *shape), dtype) for _, shape, dtype in program.states]
+
+
 def room_for_results(
     program: Kernel, cases: Cases, chunks: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
-    """Arrays of the results of all cases and chunks; of the state only the last."""
-    n_state = len(leaves_of(cases.state))
-    outs = [np.empty((cases.count, *shape), dtype) for _, shape, dtype in program.outs[:n_state]]
-    for _, shape, dtype in program.outs[n_state:]:
-        outs.append(np.empty((cases.count, len(chunks) * shape[0], *shape[1:]), dtype))
-    return outs
+    """Arrays of the results of all cases and chunks, the state excluded."""
+    return [
+        np.empty((cases.count, len(chunks) * shape[0], *shape[1:]), dtype)
+        for _, shape, dtype in program.results
+    ]
+
+
+# --- columns of per-case tables that a program reads ---
+OWN = "lanes"  # memory of what is a case's own
+ANYWHERE = 1  # step of places that are not known
+
+
+def read_places(graph: Graph, live: set[int]) -> Read:
+    """Places of per-case tables that are read."""
+    found = set()
+    for a in live:
+        op = graph.ops[a]
+        if op[0] == "load" and op[1].where == OWN:
+            found.add((op[1].start, op[2], 0))
+        elif op[0] == "load_at" and op[1].where == OWN:
+            found.add((op[1].start, op[2], multiple(graph, op[3])))
+    for region in nested(graph.root):
+        for item in statements(region):
+            for buffer in item.reads():
+                if buffer.where == OWN:
+                    found.add((buffer.start, 0, ANYWHERE))
+    return frozenset(found)
+
+
+def columns_read(read: Read, start: int, width: int) -> tuple[int, ...]:
+    """Columns of a per-case table that are read."""
+    found = set()
+    for table, at, step in read:
+        if table == start:
+            if step % width:
+                return tuple(range(width))
+            found.add(at % width)
+    return tuple(sorted(found))
+
+
+def multiple(graph: Graph, a: int) -> int:
+    """An integer that divides every value of an expression; zero if it is always zero."""
+    op = graph.ops[a]
+    if op[0] == "is":
+        return abs(int(op[1]))
+    if op[0] == "mul":
+        return multiple(graph, op[1]) * multiple(graph, op[2])
+    if op[0] in ("add", "sub", "min", "max"):
+        return math.gcd(multiple(graph, op[1]), multiple(graph, op[2]))
+    if op[0] == "where":
+        return math.gcd(multiple(graph, op[2]), multiple(graph, op[3]))
+    return ANYWHERE

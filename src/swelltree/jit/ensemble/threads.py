@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
+from swelltree.jit.ensemble.kernels import TRIPLE, entry_text
 from swelltree.jit.ensemble.long_products import LongProducts
 from swelltree.jit.ensemble.products import UnrolledProducts, fits
 from swelltree.jit.ensemble.uniform import Clock
@@ -70,7 +71,6 @@ SLOTS = "held"  # their name; each has a slot of eight bytes
 HELD = 60  # numbers of a product that registers hold: they have room for twice as many
 LONG_NAME = -(10**11)  # names of float64 among others come before this one
 SHARED = {"fixed", "in"}
-TRIPLE = "nvptx64-nvidia-cuda"
 PLACES = ("lanes", "out", "work")
 HALF = ".half"  # behind the names of places: of float32
 
@@ -117,14 +117,18 @@ class ThreadWriter(Writer):
             one.replace(") nounwind {\nentry:", ") alwaysinline nounwind {\nentry:") + "!0 = !{}\n"
         )
         lists = self.long_products.globals()
+        rows = ["fixed", "in", *(f"p.{name}" for name in PLACES)]
+        sizes = [f"n.{name}" for name in PLACES]
+        group = [f"  %group = udiv i64 %thread, {GROUP}", f"  %lane = urem i64 %thread, {GROUP}"]
+        lines = [*group, *_placed(self.clock is not None)]
         if self.on_cpu:
-            return lists + one + _on_cpu(self.clock is not None)
+            return lists + one + entry_text(rows, [*sizes, "n.threads"], lines, True)
         count = max(len(self.constants), 1)
         constants = (
             f"@held = addrspace(4) externally_initialized global [{count} x double] "
             "zeroinitializer\n"
         )
-        kernel = _kernel(self.long_products.filling(), self.clock is not None)
+        kernel = entry_text(rows, sizes, lines, False, self.long_products.filling())
         return f'target triple = "{TRIPLE}"\n{constants}{lists}{one}{kernel}'
 
     def memory(self) -> dict[str, tuple[int, ...]]:
@@ -304,79 +308,20 @@ class ThreadWriter(Writer):
         return super().name(a, names)
 
 
-def _placed(group: str, lane: str, short: bool) -> list[str]:
+def _placed(short: bool) -> list[str]:
+    """Addresses of a thread's memory, and its function."""
     lines = []
     for name in PLACES:
         lines += [
-            f"  %{name}.g = mul i64 {group}, %n.{name}",
+            f"  %{name}.g = mul i64 %group, %n.{name}",
             f"  %{name}.a = mul i64 %{name}.g, {GROUP}",
-            f"  %{name}.b = add i64 %{name}.a, {lane}",
+            f"  %{name}.b = add i64 %{name}.a, %lane",
             f"  %{name} = getelementptr double, ptr %p.{name}, i64 %{name}.b",
         ]
         if short:
             lines += [
                 f"  %{name}.c = getelementptr double, ptr %p.{name}, i64 %{name}.a",
-                f"  %{name}{HALF} = getelementptr float, ptr %{name}.c, i64 {lane}",
+                f"  %{name}{HALF} = getelementptr float, ptr %{name}.c, i64 %lane",
             ]
     names = ("fixed", "in", *PLACES, *(f"{name}{HALF}" for name in PLACES if short))
     return [*lines, f"  call void @one({', '.join(f'ptr %{name}' for name in names)})"]
-
-
-PARAMETERS = (
-    "ptr noalias %fixed, ptr noalias %in, ptr noalias %p.lanes, ptr noalias %p.out, "
-    "ptr noalias %p.work, i64 %n.lanes, i64 %n.out, i64 %n.work"
-)
-
-
-def _kernel(filling: list[str], short: bool) -> str:
-    """The kernel: addresses of a thread's memory, then its function."""
-    lines = [
-        f"define ptx_kernel void @run({PARAMETERS}) {{",
-        "entry:",
-        "  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
-        "  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
-        "  %d = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
-        *filling,
-        "  %first = mul i32 %b, %d",
-        "  %number = add i32 %first, %t",
-        "  %thread = zext i32 %number to i64",
-        f"  %group = udiv i64 %thread, {GROUP}",
-        f"  %lane = urem i64 %thread, {GROUP}",
-        *_placed("%group", "%lane", short),
-        "  ret void",
-        "}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _on_cpu(short: bool) -> str:
-    """The same for the CPU, thread after thread.
-
-    ``run(fixed, in, lanes, out, work, sizes)``; sizes of lanes, out and work, and the number of
-    threads.
-    """
-    sizes = []
-    for k, name in enumerate([*PLACES, "threads"]):
-        sizes += [
-            f"  %s{k} = getelementptr i64, ptr %sizes, i64 {k}",
-            f"  %n.{name} = load i64, ptr %s{k}",
-        ]
-    lines = [
-        "define void @run(ptr %fixed, ptr %in, ptr %p.lanes, ptr %p.out, ptr %p.work, "
-        "ptr %sizes) {",
-        "entry:",
-        *sizes,
-        "  br label %loop",
-        "loop:",
-        "  %thread = phi i64 [ 0, %entry ], [ %next, %loop ]",
-        f"  %group = udiv i64 %thread, {GROUP}",
-        f"  %lane = urem i64 %thread, {GROUP}",
-        *_placed("%group", "%lane", short),
-        "  %next = add i64 %thread, 1",
-        "  %more = icmp slt i64 %next, %n.threads",
-        "  br i1 %more, label %loop, label %end",
-        "end:",
-        "  ret void",
-        "}",
-    ]
-    return "\n".join(lines) + "\n"

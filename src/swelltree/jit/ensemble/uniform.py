@@ -25,13 +25,7 @@ VARYING = frozenset({"lanes", "out"})  # memory with a number for each lane in a
 
 
 class Lanes:
-    """Which expressions, buffers and regions diverge between lanes.
-
-    Args:
-        graph: of the program; it is complete.
-        live: expressions that are needed.
-        everywhere: memory with a number for each lane in any case.
-    """
+    """What diverges between lanes; memory `everywhere` has a number for each in any case."""
 
     def __init__(self, graph: Graph, live: set[int], everywhere: frozenset[str] = VARYING) -> None:
         self.graph, self.live, self.everywhere = graph, sorted(live), everywhere
@@ -134,13 +128,7 @@ TIMES = "in"  # memory of times, and of what else is given anew
 
 
 class Clock(Lanes):
-    """Which expressions and buffers stay float64 in a float32 program.
-
-    Args:
-        graph: of the program; it is complete.
-        live: expressions that are needed.
-        kept: memory of expressions that are used in deeper regions.
-    """
+    """Which expressions and buffers stay float64 in a float32 program."""
 
     def __init__(self, graph: Graph, live: set[int], stored: dict[int, Buffer]) -> None:
         super().__init__(graph, live)
@@ -191,8 +179,7 @@ class Clock(Lanes):
         for region in self.regions:
             for item in region.items:
                 if isinstance(item, Stores):
-                    found += [(buffer, a) for buffer, _, a in item.single]
-                    found += [(buffer, a) for buffer, _, _, a in item.moving]
+                    found += [(buffer, a) for buffer, _, a, _ in item.written]
         return found
 
     def _pass_on(self) -> bool:

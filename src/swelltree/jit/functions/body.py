@@ -38,11 +38,7 @@ def function_name(name: str, types: Types) -> str:
 
 
 class Body:
-    """Emits one function; every method gives the name of its result.
-
-    Args:
-        types: of its numbers.
-    """
+    """Emits one function; every method gives the name of its result."""
 
     def __init__(self, types: Types) -> None:
         self.types = types

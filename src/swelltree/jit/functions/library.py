@@ -26,6 +26,15 @@ from swelltree.jit.number_types import SINGLE, Types
 
 # --- Exponential functions
 
+TAYLOR = [float(Fraction(1, math.factorial(n))) for n in range(2, 15)]
+
+
+def _scaled(f: Body, p: str, n: str) -> str:
+    """p 2^n in two steps, so that the ends of the range are reached."""
+    first = f.integer("ashr", n, 1)
+    second = f.integer("sub", n, first)
+    return f.mul(f.mul(p, f.power_of_two(first)), f.power_of_two(second))
+
 
 def exp_of_pair(f: Body, x: str, low: str | float, halved: bool = False) -> str:
     """exp(x + low), |low| small; or half of it, for arguments up to 711."""
@@ -33,14 +42,9 @@ def exp_of_pair(f: Body, x: str, low: str | float, halved: bool = False) -> str:
     high, rest = in_parts(LOG2, 2)
     r = f.fma(f.neg(k), high, x)
     r = f.add(r, f.fma(f.neg(k), rest, low))
-    taylor = [float(Fraction(1, math.factorial(n))) for n in range(2, 15)]
-    p = f.add(1.0, f.fma(f.mul(r, r), f.series(r, taylor), r))
-    # in two steps, so that the ends of the range are reached
+    p = f.add(1.0, f.fma(f.mul(r, r), f.series(r, TAYLOR), r))
     n = f.full(k)
-    n = f.integer("sub", n, 1) if halved else n
-    first = f.integer("ashr", n, 1)
-    second = f.integer("sub", n, first)
-    value = f.mul(f.mul(p, f.power_of_two(first)), f.power_of_two(second))
+    value = _scaled(f, p, f.integer("sub", n, 1) if halved else n)
     value = f.pick(f.test("ogt", x, 711.0 if halved else 709.9), math.inf, value)
     return f.pick(f.test("olt", x, -745.5), 0.0, value)
 
@@ -52,11 +56,8 @@ def exp(f: Body) -> str:
 def exp2(f: Body) -> str:
     k = f.call("llvm.roundeven", "%x")
     r = f.mul(f.sub("%x", k), float(LOG2))
-    taylor = [float(Fraction(1, math.factorial(n))) for n in range(2, 15)]
-    p = f.add(1.0, f.fma(f.mul(r, r), f.series(r, taylor), r))
-    n = f.full(k)
-    first = f.integer("ashr", n, 1)
-    value = f.mul(f.mul(p, f.power_of_two(first)), f.power_of_two(f.integer("sub", n, first)))
+    p = f.add(1.0, f.fma(f.mul(r, r), f.series(r, TAYLOR), r))
+    value = _scaled(f, p, f.full(k))
     value = f.pick(f.test("oge", "%x", 1024.0), math.inf, value)
     return f.pick(f.test("olt", "%x", -1075.5), 0.0, value)
 
@@ -69,10 +70,9 @@ def expm1(f: Body) -> str:
     high, rest = in_parts(LOG2, 2)
     r = f.fma(f.neg(k), high, x)
     tail = f.mul(f.neg(k), rest)
-    taylor = [float(Fraction(1, math.factorial(n))) for n in range(2, 15)]
     s = f.add(r, tail)
     tail = f.add(f.sub(r, s), tail)
-    p = f.add(s, f.fma(f.mul(s, s), f.series(s, taylor), f.fma(tail, s, tail)))
+    p = f.add(s, f.fma(f.mul(s, s), f.series(s, TAYLOR), f.fma(tail, s, tail)))
     n = f.full(k)
     # 2^1024 is out of range: half of it, twice
     large = f.integer("icmp sgt", n, 1000)

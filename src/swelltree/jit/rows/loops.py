@@ -57,40 +57,23 @@ def first_axes(shape: tuple[int, ...], named: Axes) -> int | None:
 
 @dataclass(eq=False)
 class RowLoop:
-    """A loop over rows, open as long as its body grows.
-
-    Args:
-        parent: region in which it stands.
-        region: its body.
-        count: of rows.
-        width: rows at once.
-        index: expression of the number of the row.
-        open: whether it is still to be put into its parent.
-    """
+    """A loop over rows, open as long as its body grows."""
 
     parent: Region
     region: Region
     count: int
-    width: int
-    index: int
-    open: bool = True
+    width: int  # rows at once
+    index: int  # expression of the number of the row
+    open: bool = True  # to be put into its parent yet
 
 
 @dataclass(eq=False)
 class Looped(Retained):
-    """An array whose rows are computed in a loop.
-
-    Args:
-        loops: of the program.
-        loop: the one that computes it.
-        row: expressions of one row, in the shape of the axes behind.
-        shape: of the whole array.
-        kind: of its numbers.
-    """
+    """An array whose rows are computed in a loop."""
 
     loops: RowLoops
     loop: RowLoop
-    row: np.ndarray
+    row: np.ndarray  # expressions of one row, in the shape of the axes behind
     shape: tuple[int, ...]
     kind: str
     kept: View | None = None
@@ -268,41 +251,28 @@ class RowLoops:
         row = View(x.buffer, np.asarray(first), x.home, x.version, base, lay_out=self.in_order)
         return row.value_ids(graph) if short else row
 
-    def _exactly(
-        self, x: View, count: int, buffer: Buffer, where: np.ndarray, home: Region
+    def row_by_row(
+        self,
+        x: View,
+        count: int,
+        buffer: Buffer,
+        where: np.ndarray,
+        home: Region,
+        name: str = "",
     ) -> None:
-        """Copy rows sequentially to places (row, element)."""
-        loop = self._new(count, 1, home)
-        last = Stores()
+        """Copy rows sequentially to places (row, element), or combine them with what is there."""
+        loop, last = self._new(count, 1, home), Stores()
+        before = None
+        if name:
+            sums = view_of(self.graph, stored(buffer, 0, (buffer.size,), loop.region))
+            before = self.at(sums.with_offsets(where), loop.index, count)
         together = (where - where[:1] == (where - where[:1])[:, :1]).all()
         for k, a in enumerate(self.at(x, loop.index, count).tolist()):
             place = self.place(loop.index, where[:, 0] if together else where[:, k])
-            first = int(where[0, k])
-            if place is None:
-                last.single.append((buffer, first, a))
-            else:
-                last.moving.append((buffer, first, place, a))
+            new = a if before is None else self.graph.op(name, int(before[k]), a)
+            last.written.append((buffer, int(where[0, k]), new, place))
         loop.region.items.append(last)
         loop.open = False
-        home.items.append(Rows(loop.region, loop.index, count, 1))
-
-    def accumulated(
-        self, x: View, count: int, buffer: Buffer, where: np.ndarray, name: str
-    ) -> None:
-        """Combine rows sequentially with the scalars at places (row, element)."""
-        graph, home = self.graph, self.graph.here
-        loop = self._new(count, 1, home)
-        sums = stored(buffer, 0, (buffer.size,), loop.region)
-        before = self.at(view_of(graph, sums).with_offsets(where), loop.index, count)
-        last = Stores()
-        for k, a in enumerate(self.at(x, loop.index, count).tolist()):
-            place, first = self.place(loop.index, where[:, k]), int(where[0, k])
-            after = graph.op(name, int(before[k]), a)
-            if place is None:
-                last.single.append((buffer, first, after))
-            else:
-                last.moving.append((buffer, first, place, after))
-        loop.region.items.append(last)
         home.items.append(Rows(loop.region, loop.index, count, 1))
 
     # --- rows in loops ----------------------------------------------------------------------
@@ -380,7 +350,7 @@ class RowLoops:
         home = max((graph.home[a] for a in flat), key=lambda r: r.depth)
         out = self.room(x.shape, kind, home)
         singles = zip(out.offsets.reshape(-1).tolist(), flat, strict=True)
-        home.items.append(Stores([(out.buffer, at, a) for at, a in singles]))
+        home.items.append(Stores([(out.buffer, at, a, None) for at, a in singles]))
         return out
 
     def laid_out(self, x: View) -> View:
@@ -394,7 +364,7 @@ class RowLoops:
             count = self.axes(x.shape)
             assert count is not None
             rows = int(np.prod(x.shape[:count], dtype=int))
-            self._exactly(x, rows, out.buffer, out.offsets.reshape(rows, -1), home)
+            self.row_by_row(x, rows, out.buffer, out.offsets.reshape(rows, -1), home)
             self.copies[key] = out
         return self.copies[key]
 
@@ -404,7 +374,7 @@ class RowLoops:
         buffer = graph.room(x.size, x.kind)
         count = self.axes(x.shape) or len(x.shape)
         rows = int(np.prod(x.shape[:count], dtype=int))
-        self._exactly(x, rows, buffer, np.arange(x.size).reshape(rows, -1), graph.here)
+        self.row_by_row(x, rows, buffer, np.arange(x.size).reshape(rows, -1), graph.here)
         return stored(buffer, 0, x.shape, graph.here)
 
     def stored_by(self, x: Looped) -> View:
@@ -420,8 +390,7 @@ class RowLoops:
         first = int(self.rows(x.shape[:count])[0])
         starts = offsets.reshape(-1, x.row.size)[0] - first
         pairs = zip(starts.tolist(), x.row.reshape(-1).tolist(), strict=True)
-        moving = [(buffer, at, x.loop.index, a) for at, a in pairs]
-        x.loop.region.items.append(Stores(moving=moving))
+        x.loop.region.items.append(Stores([(buffer, at, a, x.loop.index) for at, a in pairs]))
 
     # --- rows that a sweep carries on -------------------------------------------------------
     def own_loop(self, values: list[Value], slots: list[Buffer], first: int) -> RowLoop | None:
@@ -454,7 +423,7 @@ class RowLoops:
         index = graph.op("add", place, x.loop.index)
         row = x.row.reshape(-1).tolist()
         x.loop.region.items.append(
-            Stores(moving=[(buffer, lanes * k, index, a) for k, a in enumerate(row)])
+            Stores([(buffer, lanes * k, a, index) for k, a in enumerate(row)])
         )
         inner = np.arange(x.loop.count)[:, None] + lanes * np.arange(x.row.size)[None]
         offsets = size * np.arange(length)[:, None, None] + inner[None]
@@ -579,7 +548,7 @@ class RowLoops:
         if not same and (x.size <= UNROLL_LIMIT or isinstance(x, np.ndarray)):
             flat = value_ids(graph, x).reshape(-1).tolist()
             pairs = zip(where.reshape(-1).tolist(), flat, strict=True)
-            graph.state(Stores([(buffer, at, a) for at, a in pairs]))
+            graph.state(Stores([(buffer, at, a, None) for at, a in pairs]))
             return
         if same:
             one = in_memory(graph, x.reshape(-1)[:1].reshape(()), graph.kinds[int(x.flat[0])])
@@ -589,7 +558,7 @@ class RowLoops:
         view = view_of(graph, x)
         count = self.axes(view.shape) or len(view.shape)
         rows = int(np.prod(view.shape[:count], dtype=int))
-        self._exactly(view, rows, buffer, where.reshape(rows, -1), graph.here)
+        self.row_by_row(view, rows, buffer, where.reshape(rows, -1), graph.here)
 
     # --- what loops carry on ----------------------------------------------------------------
     def slot(self, shape: tuple[int, ...], kind: str) -> Buffer:

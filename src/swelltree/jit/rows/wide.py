@@ -19,7 +19,7 @@ from swelltree.jit.operations import FLAGS
 from swelltree.jit.statements import (
     Adds,
     Combination,
-    MovedRow,
+    Row,
     Rows,
     Stores,
     nested,
@@ -46,13 +46,7 @@ def _wide(region: Region, width: int) -> Iterator[Rows]:
 
 
 class RowLanes(Lanes):
-    """Which expressions and buffers diverge between rows.
-
-    Args:
-        graph: of the program.
-        live: expressions that are needed.
-        wide: loops whose rows go together.
-    """
+    """Which expressions and buffers diverge between rows."""
 
     def __init__(self, graph: Graph, live: set[int], wide: list[Rows]) -> None:
         self.wide = wide
@@ -74,13 +68,7 @@ class RowLanes(Lanes):
 
 
 class RowWriter(LaneWriter):
-    """Emits one function with vectorised loops over rows.
-
-    Args:
-        graph: of the program.
-        width: rows in parallel (SIMD lanes).
-        wide: loops whose rows go together.
-    """
+    """Emits one function with vectorised loops over rows."""
 
     arguments = Writer.arguments
     _reduction = Writer._reduction
@@ -207,11 +195,12 @@ class RowWriter(LaneWriter):
             Writer._stores(self, stores, names)
             return
         # results of rows have places of their own; all is read before any of it is written
-        results = [x for x in stores.moving if self._is_result(x[0], x[2])]
-        values = [self._wide_name(a, names) for _, _, _, a in results]
-        rest = [x for x in stores.moving if not self._is_result(x[0], x[2])]
-        super()._stores(Stores(stores.single, rest, stores.rows, stores.moving_rows), names)
-        for (buffer, at, index, a), value in zip(results, values, strict=True):
+        results = [(b, k, a, i) for b, k, a, i in stores.written if self._is_result(b, i)]
+        values = [self._wide_name(a, names) for _, _, a, _ in results]
+        rest = [x for x in stores.written if not self._is_result(x[0], x[3])]
+        super()._stores(Stores(rest, stores.rows), names)
+        for (buffer, at, a, index), value in zip(results, values, strict=True):
+            assert index is not None
             kind = self.graph.kinds[a]
             if self._is_adjacent(index):
                 place = self._adjacent(buffer, at, index, names)
@@ -220,11 +209,11 @@ class RowWriter(LaneWriter):
                 places = self._places(buffer, at, self.name(index, names))
                 self._scattered(kind, value, places)
 
-    def _copied(self, row: MovedRow, names: dict[int, str]) -> None:
+    def _copied(self, row: Row, names: dict[int, str]) -> None:
         (Writer._copied if self.row is None else Writer._copied_singly)(self, row, names)
 
-    def _is_result(self, buffer: Buffer, index: int) -> bool:
-        return self.lanes.varies(index) and not self._is_many(buffer)
+    def _is_result(self, buffer: Buffer, index: int | None) -> bool:
+        return index is not None and self.lanes.varies(index) and not self._is_many(buffer)
 
     def _combination(self, item: Combination, names: dict[int, str]) -> None:
         if self.lanes.buffer_varies(item.out):

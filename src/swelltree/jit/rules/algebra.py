@@ -149,7 +149,7 @@ def _solved_in_loops(graph: Graph, A: Value, B: Value, lower: bool, unit: bool) 
             value = op("sub", b, in_slot(graph, total))
             value = value if unit else op("div", value, padded.at(i, i))
             new.append(found.into(lines[c], i, value))
-        graph.state(Stores(moving=new))
+        graph.state(Stores(new))
     return value_ids(graph, found.view()).T
 
 

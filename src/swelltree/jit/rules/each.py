@@ -11,7 +11,7 @@ from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.native import lane_width
 from swelltree.jit.rows.loops import Looped
 from swelltree.jit.rules.loops import slots_of
-from swelltree.jit.statements import Adds, Rows, Stores
+from swelltree.jit.statements import Adds, Number, Rows, Stores
 from swelltree.jit.traced_types import ClosedProgram, Equation
 from swelltree.jit.values import (
     Stored,
@@ -81,16 +81,16 @@ def _looped(flat: Lowering, eqn: Equation, values: tuple[Value, ...]) -> list[Va
                 sums.terms += [(slot, j, a) for j, a in enumerate(new)]
             else:
                 at = graph.op("mul", index, graph.constant(len(new), LONG))
-                retained.moving += [(slot, j, at, a) for j, a in enumerate(new)]
+                retained.written += [(slot, j, a, at) for j, a in enumerate(new)]
         graph.state(retained)
         graph.state(sums)
     graph.state(Rows(region, index, length, lane_width()))
     return [stored(slot, 0, x.shape, graph.here) for slot, x in zip(slots, outs, strict=True)]
 
 
-def _zeros(flat: Lowering, buffer: Buffer) -> list[tuple[Buffer, int, int]]:
+def _zeros(flat: Lowering, buffer: Buffer) -> list[Number]:
     zero = flat.graph.constant(0, buffer.kind)
-    return [(buffer, k, zero) for k in range(buffer.size)]
+    return [(buffer, k, zero, None) for k in range(buffer.size)]
 
 
 def _single(

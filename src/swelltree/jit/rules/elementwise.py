@@ -13,7 +13,7 @@ from swelltree.jit.graph import (
     UnsupportedOperationError,
     kind_of,
 )
-from swelltree.jit.lowering import Lowering, rule
+from swelltree.jit.lowering import Lowering, number_rule, rule
 from swelltree.jit.traced_types import Equation
 from swelltree.jit.values import Value, value_ids
 
@@ -39,6 +39,11 @@ def filled(graph: Graph, like: np.ndarray, value: float, kind: str = FLOAT) -> n
     return np.full(like.shape, graph.constant(value, kind))
 
 
+def converted(graph: Graph, kind: str, x: np.ndarray) -> np.ndarray:
+    new = [graph.typed("convert", kind, a) for a in x.reshape(-1).tolist()]
+    return np.array(new, dtype=int).reshape(x.shape)
+
+
 @rule(*SAME_NAME, "is_finite", "add_any")
 def _each(flat: Lowering, eqn: Equation, *values: Value) -> Value:
     primitive = str(eqn.primitive.name)
@@ -49,10 +54,9 @@ def _each(flat: Lowering, eqn: Equation, *values: Value) -> Value:
     return each(flat.graph, name, *(value_ids(flat.graph, x) for x in values))
 
 
-@rule("lt_to", "le_to")
-def _in_total_order(flat: Lowering, eqn: Equation, x: Value, y: Value) -> np.ndarray:
+@number_rule("lt_to", "le_to")
+def _in_total_order(graph: Graph, eqn: Equation, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Less in the order of sorting: -0 before 0, NaN last."""
-    graph, x, y = flat.graph, value_ids(flat.graph, x), value_ids(flat.graph, y)
     if kind_of(eqn.invars[0].aval.dtype) != FLOAT:
         return each(graph, str(eqn.primitive.name)[:2], x, y)
     if eqn.primitive.name == "lt_to":
@@ -85,48 +89,38 @@ def _converted(flat: Lowering, eqn: Equation, x: Value) -> Value:
     kind = kind_of(eqn.params["new_dtype"])
     if not isinstance(x, np.ndarray) and kind == kind_of(eqn.invars[0].aval.dtype):
         return x
-    graph, x = flat.graph, value_ids(flat.graph, x)
-    new = [graph.typed("convert", kind, a) for a in x.reshape(-1).tolist()]
-    return np.array(new, dtype=int).reshape(x.shape)
+    return converted(flat.graph, kind, value_ids(flat.graph, x))
 
 
-@rule("select_n")
-def _selected(flat: Lowering, eqn: Equation, which: Value, *cases: Value) -> np.ndarray:
-    graph = flat.graph
-    which, arrays = value_ids(graph, which), [value_ids(graph, x) for x in cases]
-    if kind_of(eqn.invars[0].aval.dtype) == TRUTH:
-        return each(graph, "where", which, arrays[1], arrays[0])
-    out = arrays[-1]
+@number_rule("select_n")
+def _selected(graph: Graph, eqn: Equation, which: np.ndarray, *cases: np.ndarray) -> np.ndarray:
     kind = kind_of(eqn.invars[0].aval.dtype)
-    for k in reversed(range(len(arrays) - 1)):
+    if kind == TRUTH:
+        return each(graph, "where", which, cases[1], cases[0])
+    out = cases[-1]
+    for k in reversed(range(len(cases) - 1)):
         # indices out of range are those of the nearest case
         hit = each(graph, "le", which, filled(graph, which, k, kind))
-        out = each(graph, "where", hit, arrays[k], out)
+        out = each(graph, "where", hit, cases[k], out)
     return out
 
 
-@rule("clamp")
-def _clamped(flat: Lowering, eqn: Equation, low: Value, x: Value, high: Value) -> np.ndarray:
-    graph = flat.graph
-    low, x, high = (value_ids(graph, v) for v in (low, x, high))
+@number_rule("clamp")
+def _clamped(
+    graph: Graph, eqn: Equation, low: np.ndarray, x: np.ndarray, high: np.ndarray
+) -> np.ndarray:
     return each(graph, "min", each(graph, "max", x, low), high)
 
 
-@rule("pow")
-def _power(flat: Lowering, eqn: Equation, x: Value, y: Value) -> np.ndarray:
-    graph = flat.graph
-    x, y = value_ids(graph, x), value_ids(graph, y)
+@number_rule("pow")
+def _power(graph: Graph, eqn: Equation, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if kind_of(eqn.invars[0].aval.dtype) != FLOAT:
         raise UnsupportedOperationError("powers of integers")
-    y = np.array(
-        [graph.typed("convert", FLOAT, a) for a in y.reshape(-1).tolist()], dtype=int
-    ).reshape(y.shape)
-    return each(graph, "pow", x, y)
+    return each(graph, "pow", x, converted(graph, FLOAT, y))
 
 
-@rule("integer_pow", "square")
-def _integer_power(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
-    graph, x = flat.graph, value_ids(flat.graph, x)
+@number_rule("integer_pow", "square")
+def _integer_power(graph: Graph, eqn: Equation, x: np.ndarray) -> np.ndarray:
     kind = kind_of(eqn.invars[0].aval.dtype)
     y = 2 if eqn.primitive.name == "square" else int(eqn.params["y"])
     power, square, left = filled(graph, x, 1, kind), x, abs(y)
@@ -139,56 +133,48 @@ def _integer_power(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     return power if y >= 0 else each(graph, "div", filled(graph, x, 1, kind), power)
 
 
-@rule("one_minus_square")
-def _one_minus_square(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
+@number_rule("one_minus_square")
+def _one_minus_square(graph: Graph, eqn: Equation, x: np.ndarray) -> np.ndarray:
     """(1 - x)(1 + x), a primitive from JAX 0.12 on."""
-    graph, x = flat.graph, value_ids(flat.graph, x)
     one = filled(graph, x, 1.0)
     return each(graph, "mul", each(graph, "sub", one, x), each(graph, "add", one, x))
 
 
-@rule("log2")
-def _binary_logarithm(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
+@number_rule("log2")
+def _binary_logarithm(graph: Graph, eqn: Equation, x: np.ndarray) -> np.ndarray:
     """log(x) / log(2), a primitive from JAX 0.12 on."""
-    graph, x = flat.graph, value_ids(flat.graph, x)
     return each(graph, "div", each(graph, "log", x), filled(graph, x, float(np.log(2.0))))
 
 
-@rule("polynomial")
-def _polynomial(flat: Lowering, eqn: Equation, x: Value, *factors: Value) -> np.ndarray:
+@number_rule("polynomial")
+def _polynomial(graph: Graph, eqn: Equation, x: np.ndarray, *factors: np.ndarray) -> np.ndarray:
     """By Horner's scheme, the constant term first; a primitive from JAX 0.12 on."""
-    graph, x = flat.graph, value_ids(flat.graph, x)
-    *rest, total = (value_ids(graph, factor) for factor in factors)
+    *rest, total = factors
     for factor in reversed(rest):
         total = each(graph, "add", each(graph, "mul", total, x), factor)
     return np.broadcast_to(total, x.shape)
 
 
-@rule("rsqrt")
-def _inverse_root(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
-    graph, x = flat.graph, value_ids(flat.graph, x)
+@number_rule("rsqrt")
+def _inverse_root(graph: Graph, eqn: Equation, x: np.ndarray) -> np.ndarray:
     return each(graph, "div", filled(graph, x, 1.0), each(graph, "sqrt", x))
 
 
-@rule("logistic")
-def _logistic(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
-    graph, x = flat.graph, value_ids(flat.graph, x)
-    one = filled(graph, x, 1.0)
-    return each(
-        graph, "div", one, each(graph, "add", one, each(graph, "exp", each(graph, "neg", x)))
-    )
+@number_rule("logistic")
+def _logistic(graph: Graph, eqn: Equation, x: np.ndarray) -> np.ndarray:
+    one, small = filled(graph, x, 1.0), each(graph, "exp", each(graph, "neg", x))
+    return each(graph, "div", one, each(graph, "add", one, small))
 
 
-@rule("round")
-def _rounded(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
+@number_rule("round")
+def _rounded(graph: Graph, eqn: Equation, x: np.ndarray) -> np.ndarray:
     even = int(eqn.params["rounding_method"]) == 1
-    return each(flat.graph, "round_even" if even else "round_away", value_ids(flat.graph, x))
+    return each(graph, "round_even" if even else "round_away", x)
 
 
-@rule("asinh")
-def _asinh(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
+@number_rule("asinh")
+def _asinh(graph: Graph, eqn: Equation, x: np.ndarray) -> np.ndarray:
     """sign(x) log(1 + |x| + x^2 / (1 + sqrt(1 + x^2))); the quotient is |x| where x^2 overflows."""
-    graph, x = flat.graph, value_ids(flat.graph, x)
     one, size = filled(graph, x, 1.0), each(graph, "abs", x)
     root = each(graph, "sqrt", each(graph, "add", one, each(graph, "mul", x, x)))
     part = each(graph, "div", size, each(graph, "add", one, root))
@@ -200,12 +186,56 @@ def _asinh(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     return each(graph, "mul", value, each(graph, "sign", x))
 
 
-@rule("atanh")
-def _atanh(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
+@number_rule("atanh")
+def _atanh(graph: Graph, eqn: Equation, x: np.ndarray) -> np.ndarray:
     """sign(x) log(1 + 2 |x| / (1 - |x|)) / 2."""
-    graph, x = flat.graph, value_ids(flat.graph, x)
     size = each(graph, "abs", x)
     rest = each(graph, "sub", filled(graph, x, 1.0), size)
     quotient = each(graph, "div", each(graph, "add", size, size), rest)
     value = each(graph, "mul", filled(graph, x, 0.5), each(graph, "log1p", quotient))
     return each(graph, "mul", value, each(graph, "sign", x))
+
+
+# --- sort: odd-even transposition, for short rows ---
+MAX_SORTED = 32  # numbers of a row: exchanges grow with their square
+
+
+@rule("sort")
+def _sorted(flat: Lowering, eqn: Equation, *values: Value) -> list[np.ndarray]:
+    """Rows in the order of the first of them, of equal ones in that of the next.
+
+    Neighbours change places in as many rounds as there are numbers, every other pair in each; equal
+    ones never do, so that their order stays.
+    """
+    graph, keys = flat.graph, int(eqn.params["num_keys"])
+    axis = int(eqn.params["dimension"])
+    arrays = [np.moveaxis(value_ids(graph, x), axis, 0).copy() for x in values]
+    count = len(arrays[0])
+    if count > MAX_SORTED:
+        raise UnsupportedOperationError(f"{count} numbers put in order, more than {MAX_SORTED}")
+    for turn in range(count):
+        for k in range(turn % 2, count - 1, 2):
+            pairs = [(np.array(x[k]), np.array(x[k + 1])) for x in arrays]
+            change = _sorted_before(graph, [(b, a) for a, b in pairs[:keys]])
+            for x, (a, b) in zip(arrays, pairs, strict=True):
+                x[k] = each(graph, "where", change, b, a)
+                x[k + 1] = each(graph, "where", change, a, b)
+    return [np.moveaxis(x, 0, axis) for x in arrays]
+
+
+def _sorted_before(graph: Graph, pairs: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Order of sorting: zeros of both signs are equal, NaN is last."""
+    (a, b), *rest = pairs
+    kind = graph.kinds[int(a.reshape(-1)[0])] if a.size else FLOAT
+    if kind == TRUTH:
+        less, same = each(graph, "and", each(graph, "not", a), b), each(graph, "eq", a, b)
+    else:
+        less, same = each(graph, "lt", a, b), each(graph, "eq", a, b)
+    if kind == FLOAT:
+        strange_a, strange_b = each(graph, "ne", a, a), each(graph, "ne", b, b)
+        number = each(graph, "not", strange_a)
+        less = each(graph, "or", less, each(graph, "and", number, strange_b))
+        same = each(graph, "or", same, each(graph, "and", strange_a, strange_b))
+    if not rest:
+        return less
+    return each(graph, "or", less, each(graph, "and", same, _sorted_before(graph, rest)))

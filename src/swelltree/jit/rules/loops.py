@@ -13,7 +13,7 @@ from swelltree.jit.graph import LONG, Buffer, Graph, UnsupportedOperationError, 
 from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.rules.elementwise import each
 from swelltree.jit.rules.sums import joined
-from swelltree.jit.statements import Choice, Leave, Loop, MovedRow, Stores
+from swelltree.jit.statements import Choice, Leave, Loop, Row, Stores
 from swelltree.jit.traced_types import (
     DType,
     Equation,
@@ -65,10 +65,9 @@ def _carry_on(
         if isinstance(x, Updated) and x.base.version == before.version:
             at, new = x.base.start, x.new
             if isinstance(new, Stored):
-                row = new.buffer, new.start, new.size
-                last.moving_rows.append(MovedRow(buffer, at, x.index, *row))
+                last.rows.append(Row(buffer, at, new.buffer, new.start, new.size, x.index))
             else:
-                last.moving += [(buffer, at + k, x.index, a) for k, a in enumerate(new.tolist())]
+                last.written += [(buffer, at + k, a, x.index) for k, a in enumerate(new.tolist())]
             continue
         if not isinstance(x, Updated):
             x = flat.rows.for_slot(x, tuple(x.shape))
@@ -83,7 +82,7 @@ def _carry_on(
 
 def _set_aside(graph: Graph, x: Stored) -> Stored:
     copy = graph.room(x.size, x.kind)
-    graph.state(Stores(rows=[(copy, 0, x.buffer, x.start, x.size)]))
+    graph.state(Stores(rows=[Row(copy, 0, x.buffer, x.start, x.size)]))
     return stored(copy, 0, x.shape, graph.here)
 
 
@@ -185,7 +184,7 @@ def _swept(flat: Lowering, eqn: Equation, several: bool, *values: Value) -> list
             last = _carry_on(flat, slots, [carry[k] for k in moving], changed)
             results = _rows_stored(flat, outs[m:], retained, at, last)
         next_i = graph.op("add", i, graph.constant(1, LONG))
-        last.single.append((counter, 0, next_i))
+        last.written.append((counter, 0, next_i, None))
         graph.state(last)
     graph.state(Loop(region))
     for k, buffer in zip(moving, slots, strict=True):
@@ -206,12 +205,11 @@ def _rows_stored(
         if isinstance(x, Retained) and x.size > UNROLL_LIMIT:
             row = x.memory(graph)
             first = graph.op("mul", at, graph.constant(row.size, LONG))
-            moved = MovedRow(buffer, 0, first, row.buffer, row.start, row.size)
-            last.moving_rows.append(moved)
+            last.rows.append(Row(buffer, 0, row.buffer, row.start, row.size, first))
             continue
         flat_x = value_ids(graph, x).reshape(-1).tolist()
         first = graph.op("mul", at, graph.constant(len(flat_x), LONG))
-        last.moving += [(buffer, k, first, a) for k, a in enumerate(flat_x)]
+        last.written += [(buffer, k, a, first) for k, a in enumerate(flat_x)]
     return results
 
 

@@ -9,21 +9,12 @@ import numpy as np
 
 from swelltree.jit.graph import FLOAT, LONG, Buffer, Graph
 from swelltree.jit.native import lane_width
-from swelltree.jit.statements import Leave, Loop, Rows, Stores
+from swelltree.jit.statements import Leave, Loop, Number, Row, Rows, Stores
 from swelltree.jit.values import Value, View, in_memory, stored
-
-Place = tuple[Buffer, int, int, int]  # as in `Stores.moving`
 
 
 class PaddedMatrix:
-    """A matrix whose rows are padded to whole registers.
-
-    Args:
-        graph: of the program.
-        rows: of the matrix.
-        columns: of the matrix.
-        buffer: where it lies already; None: new memory.
-    """
+    """A matrix whose rows are padded to whole registers."""
 
     def __init__(self, graph: Graph, rows: int, columns: int, buffer: Buffer | None = None) -> None:
         width = lane_width()
@@ -36,7 +27,7 @@ class PaddedMatrix:
         x = in_memory(self.graph, x, FLOAT)
         source = [(x.buffer, x.start + i * columns, columns) for i in range(rows)]
         self.graph.state(
-            Stores(rows=[(self.buffer, i * self.stride, *row) for i, row in enumerate(source)])
+            Stores(rows=[Row(self.buffer, i * self.stride, *row) for i, row in enumerate(source)])
         )
 
     def at(self, i: int, j: int) -> int:
@@ -45,8 +36,8 @@ class PaddedMatrix:
             self.buffer, _now(graph, self.buffer), 0, self._index(i, j), graph.here
         )
 
-    def into(self, i: int, j: int, value: int) -> Place:
-        return self.buffer, 0, self._index(i, j), value
+    def into(self, i: int, j: int, value: int) -> Number:
+        return self.buffer, 0, value, self._index(i, j)
 
     def _index(self, i: int, j: int) -> int:
         op = self.graph.op
@@ -76,7 +67,7 @@ def padded_matrix(graph: Graph, x: Value) -> PaddedMatrix:
 def slot(graph: Graph, kind: str, value: int) -> Buffer:
     """Memory of one scalar with a first value."""
     buffer = graph.room(1, kind)
-    graph.state(Stores([(buffer, 0, value)]))
+    graph.state(Stores([(buffer, 0, value, None)]))
     return buffer
 
 
@@ -119,5 +110,5 @@ def counted_from(graph: Graph, first: int, end: int) -> Iterator[int]:
         graph.state(Leave(graph.op("lt", i, graph.constant(end, LONG))))
         yield i
         following = graph.op("add", i, graph.constant(1, LONG))
-        graph.state(Stores([(counter, 0, following)]))
+        graph.state(Stores([(counter, 0, following, None)]))
     graph.state(Loop(region))

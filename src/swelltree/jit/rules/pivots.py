@@ -117,15 +117,15 @@ def _factored_in_loops(graph: Graph, A: Value) -> tuple[View, Stored, Stored]:
     n, op = A.shape[-1], graph.op
     padded, pivots, order = PaddedMatrix(graph, n, n), graph.room(n, SHORT), graph.room(n, SHORT)
     padded.fill(A)
-    graph.state(Stores([(order, i, graph.constant(i, SHORT)) for i in range(n)]))
+    graph.state(Stores([(order, i, graph.constant(i, SHORT), None) for i in range(n)]))
     with scalar_loop(graph, n) as k:
         pivot = _largest_below(graph, padded, k)
         here, there = looked_up(graph, order, k), looked_up(graph, order, pivot)
-        moving = [(pivots, 0, k, graph.typed("convert", SHORT, pivot))]
-        graph.state(Stores(moving=[*moving, (order, 0, k, there), (order, 0, pivot, here)]))
+        new = (pivots, 0, graph.typed("convert", SHORT, pivot), k)
+        graph.state(Stores([new, (order, 0, there, k), (order, 0, here, pivot)]))
         with vector_loop(graph, n) as j:
             here, there = padded.at(k, j), padded.at(pivot, j)
-            graph.state(Stores(moving=[padded.into(k, j, there), padded.into(pivot, j, here)]))
+            graph.state(Stores([padded.into(k, j, there), padded.into(pivot, j, here)]))
         first = padded.at(k, k)
         none = op("eq", first, graph.zero)  # a singular matrix stays as it is there
         with counted_from(graph, op("add", k, graph.constant(1, LONG)), n) as i:
@@ -136,7 +136,7 @@ def _factored_in_loops(graph: Graph, A: Value) -> tuple[View, Stored, Stored]:
                 less = op("sub", old, op("mul", share, padded.at(k, j)))
                 new = op("where", op("eq", j, k), share, old)
                 new = op("where", op("gt", j, k), less, new)
-                graph.state(Stores(moving=[padded.into(i, j, new)]))
+                graph.state(Stores([padded.into(i, j, new)]))
     here = graph.here
     return padded.view(), stored(pivots, 0, (n,), here), stored(order, 0, (n,), here)
 
@@ -149,5 +149,5 @@ def _largest_below(graph: Graph, padded: PaddedMatrix, k: int) -> int:
         larger = graph.op("gt", own, most)
         own = graph.op("where", larger, own, most)
         at = graph.op("where", larger, i, in_slot(graph, where))
-        graph.state(Stores([(size, 0, own), (where, 0, at)]))
+        graph.state(Stores([(size, 0, own, None), (where, 0, at, None)]))
     return in_slot(graph, where)

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.jit.graph import kind_of
+from swelltree.jit.graph import Graph, kind_of
 from swelltree.jit.lowering import ROW_RULES, RULES, Lowering
 from swelltree.jit.rows.loops import Looped, RowLoops
 from swelltree.jit.rules.elementwise import SAME_NAME, each
 from swelltree.jit.rules.indices import clipped_start, gathered_axes, strides_of, window_of
 from swelltree.jit.rules.shapes import MOVES, Move
-from swelltree.jit.rules.sums import REDUCED, extreme, joined
+from swelltree.jit.rules.sums import REDUCED, neutral, reduced
 from swelltree.jit.statements import Reduction, Stores
 from swelltree.jit.traced_types import Equation
 from swelltree.jit.values import (
@@ -134,81 +134,53 @@ def _reduced(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value) -> Value 
         return None
     if isinstance(x, np.ndarray) and constant_values(graph, x) is not None:
         return None
-    name, empty = REDUCED[eqn.primitive.name]
-    axes, shape, kind = [int(d) for d in eqn.params["axes"]], _shape(eqn), _kind(eqn)
+    axes = [int(d) for d in eqn.params["axes"]]
     behind, over = [d - count for d in axes if d >= count], [d for d in axes if d < count]
     if behind:
         loop, (row,) = loops.together(tuple(x.shape), [x])
         left = [d for d in range(row.ndim) if d not in behind]
         complete = (*x.shape[:count], *(row.shape[d] for d in left))
-        flat_row = row.transpose([*left, *behind]).reshape(
-            int(np.prod(complete[count:], dtype=int)), -1
-        )
-        row = np.array([joined(graph, name, a) for a in flat_row.tolist()], dtype=int)
-        x = Looped(loops, loop, row.reshape(complete[count:]), complete, kind)
-    if not over:
-        return x
-    if empty is None:
-        empty = extreme(np.dtype(eqn.outvars[0].aval.dtype), lowest=name == "max")
-    return _over_rows(loops, x, over, count, (name, empty), shape, kind)
+        row = reduced(graph, eqn, row, behind)
+        x = Looped(loops, loop, row, complete, _kind(eqn))
+    return _over_rows(loops, eqn, x, over, count) if over else x
 
 
-def _over_rows(
-    loops: RowLoops,
-    x: Value,
-    over: list[int],
-    count: int,
-    how: tuple[str, Any],
-    shape: tuple[int, ...],
-    kind: str,
-) -> Value:
+def _over_rows(loops: RowLoops, eqn: Equation, x: Value, over: list[int], count: int) -> Value:
     """Reduce over rows, or over those along some axes."""
-    graph, (name, empty) = loops.graph, how
+    graph, kind, (name, _) = loops.graph, _kind(eqn), REDUCED[eqn.primitive.name]
     x = x.view() if isinstance(x, Looped) else x
     view = view_of(graph, in_memory(graph, x, kind) if isinstance(x, np.ndarray) else x)
     last = count - 1
     if kind != "f8" or name not in ("add", "max", "min") or last not in over:
-        return _one_by_one(loops, view, over, count, how, shape, kind)
+        return _one_by_one(loops, eqn, view, over, count)
     # the last of the axes is contiguous
     front = np.moveaxis(view.offsets, last, -1)
     starts = front[..., 0]
     if view.base is not None or not (front - starts[..., None] == np.arange(front.shape[-1])).all():
-        return _one_by_one(loops, view, over, count, how, shape, kind)
+        return _one_by_one(loops, eqn, view, over, count)
     if view.buffer.where != "work" or view.special is not None:
-        return _one_by_one(loops, view, over, count, how, shape, kind)
+        return _one_by_one(loops, eqn, view, over, count)
     out = graph.room(starts.size, kind)
     rows = [(view.buffer, at) for at in starts.reshape(-1).tolist()]
-    here = Reduction(out, rows, front.shape[-1], name, loops.width, float(empty))
-    graph.state(here)
+    width, empty = loops.width, float(neutral(eqn))
+    graph.state(Reduction(out, rows, front.shape[-1], name, width, empty))
     sums = stored(out, 0, starts.shape, graph.here)
     rest = [d for d in over if d != last]
-    if not rest:
-        return sums
-    found = value_ids(graph, sums)
-    left = [d for d in range(found.ndim) if d not in rest]
-    flat = found.transpose([*left, *rest]).reshape(int(np.prod(shape, dtype=int)), -1)
-    return np.array([joined(graph, name, a) for a in flat.tolist()], dtype=int).reshape(shape)
+    return reduced(graph, eqn, value_ids(graph, sums), rest) if rest else sums
 
 
-def _one_by_one(
-    loops: RowLoops,
-    view: View,
-    over: list[int],
-    count: int,
-    how: tuple[str, Any],
-    shape: tuple[int, ...],
-    kind: str,
-) -> Stored:
-    graph, (name, empty) = loops.graph, how
+def _one_by_one(loops: RowLoops, eqn: Equation, view: View, over: list[int], count: int) -> Stored:
+    graph, kind, shape = loops.graph, _kind(eqn), _shape(eqn)
     sizes = tuple(n for d, n in enumerate(view.shape[:count]) if d not in over)
     numbers_of = np.arange(int(np.prod(sizes, dtype=int))).reshape(sizes)
     target = np.broadcast_to(np.expand_dims(numbers_of, tuple(over)), view.shape[:count])
     width = view.size // target.size
     offsets = target.reshape(-1)[:, None] * width + np.arange(width)[None]
     total = graph.room(int(np.prod(shape, dtype=int)), kind)
-    start = graph.constant(empty, kind)
-    graph.state(Stores([(total, k, start) for k in range(total.size)]))
-    loops.accumulated(view, target.size, total, offsets, name)
+    start = graph.constant(neutral(eqn), kind)
+    graph.state(Stores([(total, k, start, None) for k in range(total.size)]))
+    name, _ = REDUCED[eqn.primitive.name]
+    loops.row_by_row(view, target.size, total, offsets, graph.here, name)
     return stored(total, 0, shape, graph.here)
 
 
@@ -279,24 +251,15 @@ def _row_replaced(
 
 @_rule("gather")
 def _picked(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, indices: Value) -> Any:
+    d, sizes = eqn.params["dimension_numbers"], eqn.params["slice_sizes"]
     if not isinstance(x, Retained | Stored) or loops.axes(_shape(eqn)) is None:
         return None
-    at = constant_values(flat.graph, value_ids(flat.graph, indices))
-    if at is None:
-        return None
-    d, sizes, shape = eqn.params["dimension_numbers"], eqn.params["slice_sizes"], tuple(x.shape)
     if d.operand_batching_dims:
         return None
-    room = np.array([shape[dim] - sizes[dim] for dim in d.start_index_map])
-    if ((at < 0) | (at > room)).any():
+    window = [n for k, n in enumerate(sizes) if k not in set(d.collapsed_slice_dims)]
+    found = _windows(flat.graph, tuple(x.shape), sizes, d.start_index_map, indices, window)
+    if found is None:
         return None
-    own = strides_of(shape)[list(d.start_index_map)]
-    starts = (at.astype(int) * own).sum(-1)
-    window = window_of(shape, sizes)
-    window = window.reshape(
-        [n for k, n in enumerate(sizes) if k not in set(d.collapsed_slice_dims)]
-    )
-    found = starts.reshape(*starts.shape, *(1,) * window.ndim) + window
     found = found.transpose(gathered_axes(d, found.ndim))
     return loops.moved(x, lambda a: a.reshape(-1)[found])
 
@@ -305,26 +268,36 @@ def _picked(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, indices: V
 def _set(
     flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, indices: Value, new: Value
 ) -> Any:
-    if loops.axes(tuple(x.shape)) is None or isinstance(x, np.ndarray):
+    d, shape = eqn.params["dimension_numbers"], tuple(x.shape)
+    if loops.axes(shape) is None or isinstance(x, np.ndarray) or not new.size:
         return None
-    at, d = (
-        constant_values(flat.graph, value_ids(flat.graph, indices)),
-        eqn.params["dimension_numbers"],
-    )
-    if at is None or d.operand_batching_dims or not new.size:
+    if d.operand_batching_dims:
         return None
-    shape = tuple(x.shape)
-    batch_axes = [k for k in range(len(new.shape)) if k not in d.update_window_dims]
-    order = [*batch_axes, *d.update_window_dims]
-    rest = iter(new.shape[k] for k in d.update_window_dims)
+    window = [new.shape[k] for k in d.update_window_dims]
+    rest = iter(window)
     sizes = [1 if k in d.inserted_window_dims else next(rest) for k in range(len(shape))]
-    room = np.array([shape[dim] - sizes[dim] for dim in d.scatter_dims_to_operand_dims])
-    if ((at < 0) | (at > room)).any():
+    dims = d.scatter_dims_to_operand_dims
+    where = _windows(flat.graph, shape, sizes, dims, indices, window)
+    if where is None:
         return None
-    own = strides_of(shape)[list(d.scatter_dims_to_operand_dims)]
-    starts = (at.astype(int) * own).sum(-1)
-    window = window_of(shape, sizes).reshape([new.shape[k] for k in d.update_window_dims])
-    where = starts.reshape(*starts.shape, *(1,) * window.ndim) + window
-    where = where.transpose(np.argsort(order))
+    batch_axes = [k for k in range(len(new.shape)) if k not in d.update_window_dims]
+    where = where.transpose(np.argsort([*batch_axes, *d.update_window_dims]))
     every = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
     return loops.gathered(shape, _kind(eqn), [(x, every), (new, where)])
+
+
+def _windows(
+    graph: Graph,
+    shape: tuple[int, ...],
+    sizes: Sequence[int],
+    dims: Sequence[int],
+    indices: Value,
+    window: Sequence[int],
+) -> np.ndarray | None:
+    """Places of windows at index vectors that are known and inside an array; else None."""
+    at = constant_values(graph, value_ids(graph, indices))
+    if at is None or ((at < 0) | (at > [shape[d] - sizes[d] for d in dims])).any():
+        return None
+    starts = (at.astype(int) * strides_of(shape)[list(dims)]).sum(-1)
+    inside = window_of(shape, sizes).reshape(window)
+    return starts.reshape(*starts.shape, *(1,) * inside.ndim) + inside

@@ -269,7 +269,7 @@ class LaneSums:
     def pointers(
         self, begins: np.ndarray, lanes: np.ndarray, starts: list[int]
     ) -> list[tuple[np.ndarray, int]]:
-        """Memory of the kernel for blocks that begin at some times [s]; see `jit.LaneFiller`."""
+        """Memory of the kernel for blocks that begin at some times [s]; see `jit.LaneInputs`."""
         force, rate = starts
         sizes = np.array([self.count, self.blocks, self.instants, force, rate], np.int64)
         numbers = self.numbers(begins)

@@ -22,7 +22,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.linear.frame import columns_in_axes
 from swelltree.hydro.linear.hydro import without_table
 from swelltree.integrate.fourier import from_complex
-from swelltree.jit import Tree, jnp, point_program
+from swelltree.jit import Points, Tree, jnp
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation, State
 from swelltree.spatial.rotations import compact
@@ -123,7 +123,7 @@ def _strokes(how: Formulation, place: Place) -> Tree:
             motion = how.kinematics(model, jnp.zeros(()), rest).motion
         return port_motion(ports, model, motion)[0]
 
-    return point_program(strokes)
+    return Points(strokes)
 
 
 def _passive(Y: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:

@@ -26,7 +26,7 @@ from swelltree.hydro.linear.frame import columns_in_axes
 from swelltree.hydro.linear.radiation import Radiation
 from swelltree.hydro.morison.drag import DragPieces
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
-from swelltree.jit import Array, Points, Tree, is_traced, jax, jnp, namespace, point_program, pytree
+from swelltree.jit import Array, Points, Tree, is_traced, jax, jnp, namespace, pytree
 from swelltree.model.capabilities import (
     HasEquilibriumStates,
     HasEvents,
@@ -409,7 +409,7 @@ def _leftover(how: Formulation) -> Tree:
         heavier = jnp.abs(there_mass - here_mass).max() / jnp.abs(here_mass).max()
         return jnp.maximum(jnp.maximum(bent, heavier), jnp.abs(P - P0).max())
 
-    return point_program(leftover, fixed=2, many=True)
+    return Points(leftover, fixed=2, many=True)
 
 
 def find_nonlinearity(model: Model, off_stops: frozenset[str] = frozenset()) -> str:

@@ -16,7 +16,7 @@ from swelltree.hydro.linear.hydro import without_radiation
 from swelltree.hydro.linear.radiation import Radiation, dry
 from swelltree.hydro.morison.drag import DragPieces
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
-from swelltree.jit import Array, Points, Tree, is_jax, jax, jnp, namespace, point_program, pytree
+from swelltree.jit import Array, Points, Tree, is_jax, jax, jnp, namespace, pytree
 from swelltree.model.capabilities import (
     HasDrag,
     HasLinearForm,
@@ -132,7 +132,7 @@ def jacobian_at(formulation: Formulation, point: Point, zero: Array) -> Balance:
 @functools.lru_cache(maxsize=32)
 def _still(formulation: Formulation) -> Tree:
     """Program of `Still`."""
-    return point_program(functools.partial(still_at, formulation))
+    return Points(functools.partial(still_at, formulation))
 
 
 @functools.lru_cache(maxsize=32)
@@ -144,7 +144,7 @@ def motion_at(formulation: Formulation) -> tuple[Tree, Tree]:
         acceleration = solve_motion(model, formulation, jnp.zeros(()), state, internal)[2]
         return acceleration.s_dot, acceleration.multipliers
 
-    return motion, point_program(motion)
+    return motion, Points(motion)
 
 
 def derivatives_at(formulation: Formulation, point: Point) -> tuple[Balance, Still]:
@@ -303,7 +303,7 @@ def resting_motion(how: Formulation) -> Tree:
         internal = settled_at(model, how, state)
         return how.kinematics(present(model, internal), jnp.zeros(()), state).motion, internal
 
-    return point_program(motion)
+    return Points(motion)
 
 
 def _radiation(model: Model, forms: list[LinearForm], source: str, study: str) -> Radiation:

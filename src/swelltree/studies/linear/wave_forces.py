@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from swelltree.jit import Array, jax, jnp, point_program
+from swelltree.jit import Array, Points, jax, jnp
 from swelltree.model.capabilities import ExcitedByWaves, having
 from swelltree.model.effect import Instant
 from swelltree.model.model import Model
@@ -50,7 +50,7 @@ def _compiled(formulation: Formulation) -> Callable[..., np.ndarray]:
 
         return jnp.stack([rate(0.0), rate(1.0)])
 
-    return point_program(forces, fixed=2, many=True)
+    return Points(forces, fixed=2, many=True)
 
 
 def group_excitation(

@@ -37,7 +37,7 @@ from swelltree.integrate.fourier import at_nodes as series_at_nodes
 from swelltree.integrate.problem import Code
 from swelltree.integrate.runge_kutta.smooth import Options, Problem, integrate
 from swelltree.integrate.runge_kutta.smooth import start as start_carry
-from swelltree.jit import Array, Tree, jax, jnp, point_program
+from swelltree.jit import Array, Points, Tree, jax, jnp
 from swelltree.model.capabilities import InternalState
 from swelltree.model.checks import refuse_lines_alone
 from swelltree.model.effect import Instant
@@ -206,7 +206,7 @@ def _observer(how: Formulation) -> Tree:
         with compact():
             return observe(model, how, t, Phase(state, work, internal))
 
-    return point_program(observed, many=True)
+    return Points(observed, many=True)
 
 
 @functools.lru_cache(maxsize=32)
@@ -218,7 +218,7 @@ def _rest(how: Formulation) -> Tree:
             still = how.kinematics(period.model, jnp.zeros(()), period.rest).motion.pose
         return still.p, still.R
 
-    return point_program(pose)
+    return Points(pose)
 
 
 def _to_dataset(

@@ -22,7 +22,7 @@ from swelltree.integrate.newton import (
     residual_and_jacobian,
 )
 from swelltree.integrate.problem import Code
-from swelltree.jit import Array, Tree, is_traced, jnp, namespace, point_program, pytree
+from swelltree.jit import Array, Points, Tree, is_traced, jnp, namespace, pytree
 from swelltree.model.capabilities import (
     HasUnknowns,
     having,
@@ -100,7 +100,7 @@ def _coordinates(how: Formulation) -> Callable[[Model, State, Array], tuple[Arra
         found = attitudes(model, motion.frames, motion.coordinate, motion.rate)[0]
         return found, motion.pose
 
-    return point_program(coordinates)
+    return Points(coordinates)
 
 
 def coordinates_at(model: Model, how: Formulation, state: State, x: np.ndarray) -> np.ndarray:
@@ -346,7 +346,7 @@ def settled_by(how: Formulation) -> Tree:
         still = State(state.q, jnp.zeros_like(state.s), state.chart)
         return how.settle(model, jnp.zeros(()), how.retract(model, still, x))
 
-    return point_program(settled, fixed=2)
+    return Points(settled, fixed=2)
 
 
 def find_rest(
@@ -418,7 +418,7 @@ def _imbalance(model: Model, how: Formulation, tau: np.ndarray) -> str:
 @functools.lru_cache(maxsize=32)
 def _observed(how: Formulation) -> Tree:
     """Program for the channels at equilibrium, one per layout."""
-    return point_program(lambda model, phase: observe(model, how, jnp.zeros(()), phase))
+    return Points(lambda model, phase: observe(model, how, jnp.zeros(()), phase))
 
 
 def _to_dataset(

@@ -15,7 +15,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
 from swelltree.integrate.problem import Options, Problem, start
 from swelltree.integrate.runge_kutta.smooth import integrate
-from swelltree.jit import Array, Program, Tree, jax, jnp, mapped, point_program
+from swelltree.jit import Array, Points, Program, Tree, jax, jnp, mapped
 from swelltree.model.capabilities import InternalState, present
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect, total_loads
@@ -37,7 +37,7 @@ def placed(how: Formulation) -> Callable[[Model, State], tuple[Pose, Array]]:
         kin = how.kinematics(model, jnp.zeros(()), state)
         return kin.motion.pose, kin.P
 
-    return point_program(place)
+    return Points(place)
 
 
 def as_described(
@@ -124,7 +124,7 @@ def _program(how: Formulation, matters: bool) -> Program:
         carry, _ = integrate(task, args, start(0.0, state), end[None], options)
         return carry.y
 
-    return Program(run, like=lambda model, damping, internal, state, end: state)
+    return Program(run)
 
 
 def _without_flow(

@@ -90,7 +90,7 @@ def _solver(surplus: int) -> Program:
     def solve(M: Array, f: Array, J: Array, gamma: Array) -> tuple[Array, Array]:
         return constrained_solve(M, f, J, gamma, surplus)
 
-    return Program(solve, fixed=0, like=lambda M, f, J, gamma: (f, gamma))
+    return Program(solve, fixed=0)
 
 
 def _written(rows: Array, row: Array) -> np.ndarray:

@@ -342,7 +342,7 @@ def first_phase(model: Model, how: Formulation, start: Tree) -> Phase:
 @functools.lru_cache(maxsize=16)
 def _decided(how: Formulation) -> Program:
     """Compiled stick decision at the start."""
-    return Program(lambda model, y: resolved(model, how, jnp.zeros(()), y), like=lambda _, y: y)
+    return Program(lambda model, y: resolved(model, how, jnp.zeros(()), y))
 
 
 def _specified_phase(model: Model, how: Formulation, start: Tree) -> Phase:

@@ -26,7 +26,7 @@ from swelltree.integrate.complementarity.lines.stretch import stretch_law
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.state import SchemeOptions, StepConstants, StepperState
 from swelltree.integrate.complementarity.step_rows import with_ends
-from swelltree.jit import Array, Program, Tree, jax, jnp, mapped, pytree
+from swelltree.jit import Array, Program, jax, jnp, mapped, pytree
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.arrays import LineArrays
 from swelltree.mooring.dynamic.lines import DynamicLines, required_lines
@@ -185,12 +185,7 @@ def _program(form: SchemeOptions) -> Callable[..., tuple[Ends, Array, Array]]:
         steady = replace(step, state=replace(state, lines=steady))
         return ends, v, junction_balance(steady, y + h * specified.junctions)
 
-    return Program(ends_and_junctions, like=_like, rows=_rows)
-
-
-def _like(*args: Tree) -> tuple[Ends, Array, Array]:
-    none = np.zeros(0)
-    return Ends(none, none, none), none, none
+    return Program(ends_and_junctions, rows=_rows)
 
 
 def _rows(
