@@ -59,7 +59,7 @@ def test_data_of_rm3_are_those_of_wamit_where_both_are_sound():
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param("barges", marks=pytest.mark.slow), "oswec", "spar", "sphere", "tank"]
+    "name", [pytest.param(x, marks=pytest.mark.slow if x == "barges" else ()) for x in NAMES]
 )
 def test_devices_pass_our_own_checks_in_their_own_sea(name):
     """Data, fit of the radiation memory, model and sea: nothing is warned of."""
@@ -69,15 +69,6 @@ def test_devices_pass_our_own_checks_in_their_own_sea(name):
         model = device.model()
         found = [*sw.hydro_report(device.hydro), *sw.check_physics(model, device.sea)]
     assert [str(one) for one in found if one.severity != "note"] == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["hinge_barge", "rm3"])
-def test_data_with_a_deep_plate_are_fitted_without_warnings(name):
-    """Data at every frequency are smooth, and the fit moves the bodies as the data do."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", sw.SwelltreeWarning)
-        getattr(sw.gallery, name)().model()
 
 
 def test_unknown_motion_of_rm3_is_refused():
