@@ -129,7 +129,7 @@ def _image(mesh: cpt.Mesh, R: np.ndarray) -> np.ndarray | None:
 
     size = np.sqrt(mesh.faces_areas)
     rows = np.column_stack([mesh.faces_centers, size[:, None] * mesh.faces_normals])
-    apart, which = KDTree(rows).query(rows @ R.T)
+    apart, which = (np.asarray(x) for x in KDTree(rows).query(rows @ R.T))
     fits = (apart <= SAME * size).all() and np.unique(which).size == which.size
     return which if fits else None
 

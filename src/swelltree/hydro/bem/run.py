@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 VERSION = 11  # to be raised when the computation changes
+WRONG = 0.1  # residual that is warned of where forces are small beside those of the band, too
 COARSER = (1.0, np.sqrt(2.0), 2.0)  # panel sizes of a refinement study, the result's first
 FINER = (1.0, 0.5)  # mesh files can only be divided
 
@@ -162,7 +163,7 @@ def run_bem(
             data = with_mean_drift(data, _wetted(job), job.water, job.lid, drift)
     notes = [data.attrs["notes"], *warnings_about(data, "run_bem", ("frequencies", "nan"))]
     for finding in residual_findings(data):
-        if finding.severity == "warning":
+        if finding.severity == "warning" or finding.numbers["difference"] > WRONG:
             warn_user(f"run_bem: {finding.sentence}")
         else:
             notes.append(f"run_bem: {finding.sentence}")

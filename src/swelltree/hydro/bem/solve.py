@@ -53,8 +53,9 @@ def lid_inside(hull: Panels, mesh: cpt.Mesh, z: float, turns: int = 1) -> cpt.Me
     cells = cells[_all_inside(cells, a, b)]
     if not len(cells):
         return None
-    corners = np.pad(cells.reshape(-1, 2), ((0, 0), (0, 1)), constant_values=z)
-    return type(mesh)(vertices=corners, faces=np.arange(len(corners)).reshape(-1, 4))
+    # downwards: Capytaine would turn them, and a single panel [3, 2, 1, 0] it takes for a triangle
+    corners = np.pad(cells[:, ::-1].reshape(-1, 2), ((0, 0), (0, 1)), constant_values=z)
+    return type(mesh)(vertices=corners, faces=np.arange(len(corners)).reshape(-1, 4).tolist())
 
 
 def _all_inside(corners: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:

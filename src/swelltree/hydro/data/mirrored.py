@@ -105,7 +105,8 @@ def asymmetry(data: xr.Dataset) -> float | None:
     if np.isnan(points).any() or np.abs(points[:, 1]).max() > 1e-3 * max(np.cbrt(volume), 1.0):
         return None
     across = np.array([_is_across(x) for x in data["influenced_dof"].values])
-    if (across.all() or not across.any()) and not _pairs(data["wave_direction"].values):
+    pairs = _pairs(data["wave_direction"].values)
+    if (across.all() or not across.any()) and all(i == j for i, j in pairs):
         return np.nan
     worst = 0.0
     finite = np.isfinite(data["omega"].values)
@@ -126,8 +127,7 @@ def _uneven(data: xr.Dataset, across: np.ndarray) -> float:
     for kind in (across, ~across):
         size[kind] = np.maximum(size[kind], 1e-2 * size[kind].max(initial=0.0))
     worst = 0.0
-    ahead = [(k, k) for k, b in enumerate(beta) if _apart(-b, b) <= SAME]
-    for k, other in ahead + _pairs(beta):
+    for k, other in _pairs(beta):
         image = np.where(across, -1.0, 1.0) * X[:, other]
         gap = np.abs(X[:, k] - image) / np.maximum(size, 1e-300)
         worst = max(worst, 0.5 * float(gap.max(initial=0.0)))
@@ -135,9 +135,9 @@ def _uneven(data: xr.Dataset, across: np.ndarray) -> float:
 
 
 def _pairs(beta: np.ndarray) -> list[tuple[int, int]]:
-    """Headings that are mirror images of each other."""
+    """Headings that are mirror images of each other or of themselves."""
     apart = _apart(-beta[:, None], beta[None])
-    return [(int(i), int(j)) for i, j in np.argwhere(apart <= SAME) if i != j]
+    return [(int(i), int(j)) for i, j in np.argwhere(apart <= SAME)]
 
 
 def _is_across(label: object) -> bool:
