@@ -414,6 +414,7 @@ def test_columns_on_a_ring_keep_their_lids():
     panels = wetted_panels(body)
     assert common_symmetry([to_capytaine(panels, "six")]) == 6
     lid = bem_solve.lid_inside(panels, to_capytaine(panels, "six"), -0.5, turns=6)
+    assert lid is not None
     assert lid.faces_areas.sum() == pytest.approx(6 * np.pi * 2.0**2, rel=0.3)
 
 
