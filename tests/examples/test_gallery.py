@@ -16,7 +16,7 @@ def test_ready_systems_compile_with_their_data_and_state_their_source(name):
     device = getattr(sw.gallery, name)()
     data = device.hydro
     assert {body.name for body in device.system.bodies} >= set(map(str, data["body"].values))
-    assert not [one for one in sw.hydro_report(device.hydro) if one.severity == "error"]
+    assert not [str(one) for one in sw.hydro_report(device.hydro) if one.severity != "note"]
     assert device.source
     model = device.model(radiation="none")
     assert model.dofs > 0
@@ -59,7 +59,8 @@ def test_data_of_rm3_are_those_of_wamit_where_both_are_sound():
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param("barges", marks=pytest.mark.slow), "oswec", "spar", "sphere", "tank"]
+    "name",
+    [pytest.param("barges", marks=pytest.mark.slow), "oswec", "rm3", "spar", "sphere", "tank"],
 )
 def test_devices_pass_our_own_checks_in_their_own_sea(name):
     """Data, fit of the radiation memory, model and sea: nothing is warned of."""
@@ -71,13 +72,12 @@ def test_devices_pass_our_own_checks_in_their_own_sea(name):
     assert [str(one) for one in found if one.severity != "note"] == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["hinge_barge", "rm3"])
-def test_data_with_a_deep_plate_are_fitted_without_warnings(name):
-    """Data at every frequency are smooth, and the fit moves the bodies as the data do."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", sw.SwelltreeWarning)
-        getattr(sw.gallery, name)().model()
+def test_the_heavy_plate_of_the_hinge_barge_is_the_only_thing_warned_of():
+    """Its added mass, off by 0.2 %, contradicts its small damping: by 3 % of the motions."""
+    with pytest.warns(sw.SwelltreeWarning) as heard:
+        sw.gallery.hinge_barge().model()
+    (text,) = {str(one.message) for one in heard}
+    assert "alone changes the motions by up to 3.3 %. Asked for 2 %" in text
 
 
 def test_unknown_motion_of_rm3_is_refused():

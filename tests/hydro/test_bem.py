@@ -10,7 +10,7 @@ import pytest
 import swelltree.describe as sw
 from swelltree.hydro.bem import run as bem_run
 from swelltree.hydro.bem import solve as bem_solve
-from swelltree.hydro.bem.meshes import common_plane, folded, to_capytaine, wetted_panels
+from swelltree.hydro.bem.meshes import common_symmetry, folded, to_capytaine, wetted_panels
 from swelltree.hydro.bem.run import run_bem
 
 pytest.importorskip("capytaine")
@@ -343,12 +343,12 @@ def test_symmetric_hulls_are_solved_by_parts_with_the_same_result(lid, monkeypat
     seen = []
 
     def plane(meshes):
-        seen.append(common_plane(meshes))
+        seen.append(common_symmetry(meshes))
         return seen[-1]
 
     found = []
     for choice in (plane, lambda meshes: None):
-        monkeypatch.setattr(bem_solve, "common_plane", choice)
+        monkeypatch.setattr(bem_solve, "common_symmetry", choice)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found.append(run_bem(system, [2.0], [0.4], lid=lid, cache=False))
@@ -366,9 +366,66 @@ def test_hulls_without_common_symmetry_are_solved_whole():
         return to_capytaine(wetted_panels(sw.Body("b", 1.0, (1, 1, 1), hull=hull, **place)), "b")
 
     full = mesh()
-    assert common_plane([full]) == "xOz"
+    assert common_symmetry([full]) == "xOz"
     assert folded(full, "xOz").faces_areas.sum() == pytest.approx(5.0)
-    assert common_plane([full, mesh(position=(3.0, 0.0, 0.0))]) == "xOz"
-    assert common_plane([full, mesh(position=(3.0, 0.1, 0.0))]) is None
-    assert common_plane([mesh(rotation_deg=(0.0, 0.0, 20.0))]) is None
-    assert common_plane([mesh(0.34)]) == "yOz"
+    assert common_symmetry([full, mesh(position=(3.0, 0.0, 0.0))]) == "xOz"
+    assert common_symmetry([full, mesh(position=(3.0, 0.1, 0.0))]) is None
+    assert common_symmetry([mesh(rotation_deg=(0.0, 0.0, 20.0))]) is None
+    assert common_symmetry([mesh(0.34)]) == "yOz"
+
+
+@pytest.mark.parametrize("lid", [False, True])
+def test_bodies_of_revolution_are_solved_by_sectors_with_the_same_result(lid, monkeypatch):
+    """A ring around a column with a plate, 16 panels around both: 16 small problems."""
+    ring = sw.Axisymmetric(((1.4, -1.0), (2.0, -0.8), (2.0, 1.0)), bore=1.2, panel_size=0.8)
+    rows = ((2.0, -4.0), (2.0, -3.5), (0.8, -3.5), (0.8, 1.0))
+    column = sw.Axisymmetric(rows, panel_size=0.8)
+    bodies = [
+        sw.Body(name, "displacement", (1.0, 1.0, 1.0), hull=hull)
+        for name, hull in (("ring", ring), ("column", column))
+    ]
+    system = sw.System("two", bodies, [sw.Free(f"f{b.name}", sw.WORLD, b) for b in bodies])
+    parts = []
+
+    def seen(mesh, symmetry):
+        parts.append(symmetry)
+        return folded(mesh, symmetry)
+
+    found = []
+    for fold in (seen, lambda mesh, symmetry: mesh):
+        monkeypatch.setattr(bem_solve, "folded", fold)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found.append(run_bem(system, [2.0], [0.4], lid=lid, cache=False))
+    assert set(parts) == {16}
+    for name in ("added_mass", "radiation_damping", "excitation_force", "far_field_residual"):
+        one, other = (x[name].values for x in found)
+        assert one == pytest.approx(other, abs=1e-8 * np.abs(other).max())
+
+
+def test_columns_on_a_ring_keep_their_lids():
+    """Six columns, which six rotations map to each other: rings around the origin miss them."""
+    turn = np.pi / 3.0 * np.arange(6)
+    columns = [
+        sw.Cylinder(2.0, 3.0, 4.0, offset=(8.0 * c, 8.0 * s, 0.0), panel_size=0.5)
+        for c, s in zip(np.cos(turn), np.sin(turn), strict=True)
+    ]
+    body = sw.Body("six", 1.0, (1, 1, 1), hull=sw.Union(tuple(columns)))
+    panels = wetted_panels(body)
+    assert common_symmetry([to_capytaine(panels, "six")]) == 6
+    lid = bem_solve.lid_inside(panels, to_capytaine(panels, "six"), -0.5, turns=6)
+    assert lid is not None
+    assert lid.faces_areas.sum() == pytest.approx(6 * np.pi * 2.0**2, rel=0.3)
+
+
+def test_bodies_with_other_numbers_of_panels_around_share_sectors():
+    def mesh(size, x=0.0):
+        body = sw.Body("b", 1.0, (1, 1, 1), hull=sw.Cylinder(2.0, 1.0, 2.0, panel_size=size))
+        return to_capytaine(wetted_panels(body.replace(position=(x, 0.0, 0.0))), "b")
+
+    assert common_symmetry([mesh(0.8)]) == 16
+    assert common_symmetry([mesh(0.8), mesh(0.5)]) == 8
+    assert folded(mesh(0.8), 8).faces_areas.sum() == pytest.approx(mesh(0.8).faces_areas.sum())
+    assert common_symmetry([mesh(0.8, 5.0)]) == "xOz"
+    box = sw.Body("b", 1.0, (1, 1, 1), hull=sw.Box(2.0, 2.0, 1.0, 0.5, panel_size=0.4))
+    assert common_symmetry([to_capytaine(wetted_panels(box), "b")]) == 4

@@ -46,6 +46,16 @@ def test_hulls_that_differ_on_both_sides_are_refused():
         sw.mirror_headings(heeled)
 
 
+def test_data_of_planar_motions_show_no_asymmetry():
+    """A heeled hull in surge, heave and pitch: nothing said that the other side is a guess."""
+    heeled = _data([0.0, 0.6], rotation_deg=(8.0, 0.0, 0.0), reference_point=(0.0, 0.0, 0.0))
+    planar = [x for x in heeled["influenced_dof"].values if x.endswith(("Surge", "Heave", "Pitch"))]
+    planar = heeled.sel(influenced_dof=planar, radiating_dof=planar)
+    assert "one_sided" not in {one.code for one in sw.hydro_report(planar)}
+    with pytest.warns(sw.SwelltreeWarning, match="the data have no sway, roll and yaw"):
+        sw.mirror_headings(planar)
+
+
 def test_bodies_off_the_plane_are_refused(both_sides):
     aside = both_sides.copy(deep=True)
     aside["rotation_center"].values[0, 1] = 3.0

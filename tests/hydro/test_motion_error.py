@@ -97,11 +97,17 @@ def test_several_fits_of_spoilt_data_say_once_what_was_left_out():
     body = sw.Body("float", mass=MASS, inertia=(1e6, 1e6, 1e6))
     joint = sw.Slider("heave", sw.WORLD, "float", axis=(0, 0, 1))
     system = sw.System("one float", bodies=[body], joints=[joint], water=sw.Water(rho=1000.0))
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        sw.compile(system, data, fit={"error": 1e-5, "max_order": 12})
-    texts = [str(one.message) for one in heard]
-    assert sum("left out" in text for text in texts) == 1
+    texts = {}
+    for error in (0.2, 1e-5):
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            sw.compile(system, data, fit={"error": error, "max_order": 12})
+        texts[error] = [str(one.message) for one in heard]
+    # below the error asked for, what the correction does to the motions is no warning
+    assert not any("alone changes the motions" in text for text in texts[0.2])
+    texts = texts[1e-5]
+    assert sum("alone changes the motions" in text for text in texts) == 1
+    assert sum("left out 1 of" in text for text in texts) == 1
     assert sum("motions differ" in text for text in texts) == 1
     assert {one.filename for one in heard} == {__file__}
 

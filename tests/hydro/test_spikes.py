@@ -240,9 +240,10 @@ def test_added_mass_of_another_green_function_is_no_spike_of_the_damping():
     # a spike of the damping there is found all the same
     unit, w = damping_scale(B), omega[rows]
     drive = np.random.default_rng(3).normal(size=unit.size) * unit
-    for row in (15, 36):
+    spoilt = [int(np.abs(w - x).argmin()) for x in (3.5, 6.75)]
+    for row in spoilt:
         B[row] += 0.3 * np.outer(drive, drive)
         A[row] -= 0.2 * np.outer(drive, drive) / w[row]
     found = np.flatnonzero(jumps(w, A, B, damping_scale(B)))
-    assert {15, 36} <= set(found)
+    assert set(spoilt) <= set(found)
     assert len(found) <= 4

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.describe import System
+from swelltree.describe.bodies.hulls import Union
 from swelltree.describe.environment.seas import Sea
 from swelltree.hydro.data.report import RESIDUALS, contradictions
 
@@ -75,15 +76,19 @@ def data_file(name: str) -> Path:
     return Path(str(resources.files("swelltree.gallery").joinpath("data", f"{name}.nc")))
 
 
-def refined(system: System, sizes: Sequence[float]) -> System:
+def refined(system: System, sizes: Sequence[float | Sequence[float]]) -> System:
     """A system with other panels.
 
     Args:
         system: of bodies with hulls.
-        sizes: of the panels of each body [m].
+        sizes: of the panels of each body, or of each part of its hull [m].
     """
-    pairs = zip(system.bodies, sizes, strict=True)
-    bodies = (body.replace(hull=body.hull.replace(panel_size=size)) for body, size in pairs)
+    bodies = []
+    for body, size in zip(system.bodies, sizes, strict=True):
+        each = np.broadcast_to(size, len(body.hull.parts)).tolist()
+        parts = [p.replace(panel_size=s) for p, s in zip(body.hull.parts, each, strict=True)]
+        hull = parts[0] if len(parts) == 1 else Union(tuple(parts))
+        bodies.append(body.replace(hull=hull))
     return system.replace(bodies=tuple(bodies))
 
 

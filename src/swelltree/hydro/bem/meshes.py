@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -62,47 +63,83 @@ def to_capytaine(panels: Panels, name: str) -> cpt.Mesh:
     return cpt.Mesh(panels.vertices, panels.lists(), name=name, auto_clean=False, auto_check=False)
 
 
-def common_plane(meshes: Sequence[cpt.Mesh]) -> str | None:
-    """The plane in which every mesh is its own mirror image, "xOz" or "yOz"; None without one.
+def common_symmetry(meshes: Sequence[cpt.Mesh]) -> str | int | None:
+    """What maps every mesh to itself; None where nothing does.
 
-    One plane is used where there are two: Capytaine 3.0 keeps the matrices of quarters in memory.
+    The number of rotations about the vertical through the origin where there are more than two,
+    else a mirror plane, "xOz" or "yOz". One plane is used where there are two: Capytaine 3.0 keeps
+    the matrices of quarters in memory.
 
     Args:
         meshes: all hulls and lids that are solved together.
     """
+    n = math.gcd(*(_on_ring(mesh) for mesh in meshes))
+    for turns in (k for k in range(n, 2, -1) if n % k == 0):
+        R = np.kron(np.eye(2), _turned(2.0 * np.pi / turns))
+        if all(_image(mesh, R) is not None for mesh in meshes):
+            return turns
     planes = (p for p, axis in MIRRORS.items() if all(_is_mirrored(mesh, axis) for mesh in meshes))
     return next(planes, None)
 
 
-def folded(mesh: cpt.Mesh, plane: str | None) -> cpt.Mesh | cpt.ReflectionSymmetricMesh:
-    """The same mesh as a half and its image, whose equations are solved apart.
+def folded(
+    mesh: cpt.Mesh, symmetry: str | int | None
+) -> cpt.Mesh | cpt.ReflectionSymmetricMesh | cpt.RotationSymmetricMesh:
+    """The same mesh as a part and its images, whose equations are solved apart.
 
     Args:
-        mesh: that is its own image in this plane.
-        plane: from `common_plane`.
+        mesh: that has this symmetry.
+        symmetry: from `common_symmetry`.
     """
     import capytaine as cpt
 
-    if plane is None:
+    if symmetry is None:
         return mesh
-    half = mesh.extract_faces(np.flatnonzero(mesh.faces_centers[:, MIRRORS[plane]] > 0.0))
-    return cpt.ReflectionSymmetricMesh(half, plane=plane, name=mesh.name)
+    if isinstance(symmetry, str):
+        half = mesh.extract_faces(np.flatnonzero(mesh.faces_centers[:, MIRRORS[symmetry]] > 0.0))
+        return cpt.ReflectionSymmetricMesh(half, plane=symmetry, name=mesh.name)
+    image = _image(mesh, np.kron(np.eye(2), _turned(2.0 * np.pi / symmetry)))
+    assert image is not None
+    # the panel of each ring with the lowest number and its images
+    lowest = following = np.arange(mesh.nb_faces)
+    for _ in range(symmetry):
+        following = image[following]
+        lowest = np.minimum(lowest, following)
+    wedge = mesh.extract_faces(np.unique(lowest))
+    return cpt.RotationSymmetricMesh(wedge, n=symmetry, name=mesh.name)
 
 
-def _is_mirrored(mesh: cpt.Mesh, axis: int) -> bool:
-    """Whether every panel has its mirror image and none crosses the plane."""
+def _on_ring(mesh: cpt.Mesh) -> int:
+    """How many panels are as far from the origin and as high as the first."""
+    x, y, z = mesh.faces_centers.T
+    size = np.sqrt(mesh.faces_areas[0])
+    near = np.hypot(np.hypot(x, y) - np.hypot(x[0], y[0]), z - z[0])
+    return int((near <= SAME * size).sum())
+
+
+def _turned(angle: float) -> np.ndarray:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def _image(mesh: cpt.Mesh, R: np.ndarray) -> np.ndarray | None:
+    """The panel on which each lies after a rotation or reflection; None if one has no image."""
     from scipy.spatial import KDTree
 
     size = np.sqrt(mesh.faces_areas)
     rows = np.column_stack([mesh.faces_centers, size[:, None] * mesh.faces_normals])
-    right = mesh.faces_centers[:, axis] > 0.0
+    apart, which = (np.asarray(x) for x in KDTree(rows).query(rows @ R.T))
+    fits = (apart <= SAME * size).all() and np.unique(which).size == which.size
+    return which if fits else None
+
+
+def _is_mirrored(mesh: cpt.Mesh, axis: int) -> bool:
+    """Whether every panel has its mirror image and none crosses the plane."""
+    size = np.sqrt(mesh.faces_areas)
     corners = mesh.vertices[mesh.faces][..., axis]
     across = (corners.min(axis=1) < -SAME * size) & (corners.max(axis=1) > SAME * size)
-    if across.any() or 2 * right.sum() != right.size:
-        return False
-    image = rows[right] * np.where(np.arange(6) % 3 == axis, -1.0, 1.0)
-    apart, which = KDTree(rows[~right]).query(image)
-    return bool((apart <= SAME * size[right]).all() and np.unique(which).size == which.size)
+    mirror = np.diag(np.where(np.arange(6) % 3 == axis, -1.0, 1.0))
+    return not across.any() and _image(mesh, mirror) is not None
 
 
 # --- Are the panels of hulls fit for a boundary-element run?
@@ -243,10 +280,18 @@ def is_inside(at: np.ndarray, panels: Panels) -> np.ndarray:
 
 def _solid_angle(at: np.ndarray, t: np.ndarray) -> np.ndarray:
     """Solid angle of outward triangles seen from points (Van Oosterom and Strackee 1983)."""
-    a, b, c = (t[None, :, k] - at[:, None] for k in range(3))
-    la, lb, lc = (np.linalg.norm(x, axis=-1) for x in (a, b, c))
-    top = np.einsum("pti,pti->pt", a, np.cross(b, c))
-    below = la * lb * lc + (a * b).sum(-1) * lc + (b * c).sum(-1) * la + (c * a).sum(-1) * lb
+    middle = t.reshape(-1, 3).mean(axis=0)
+    at, (a, b, c) = at - middle, np.moveaxis(t - middle, 1, 0)
+    # corners less point, multiplied out: products of (point, triangle) are matrix products
+    square = (at * at).sum(axis=1)[:, None]
+
+    def dot(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return (x * y).sum(axis=1) - at @ (x + y).T + square
+
+    la, lb, lc = (np.sqrt(np.maximum(dot(x, x), 0.0)) for x in (a, b, c))
+    area = np.cross(a, b) + np.cross(b, c) + np.cross(c, a)
+    top = (a * np.cross(b, c)).sum(axis=1) - at @ area.T
+    below = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb
     return 2.0 * np.arctan2(top, below).sum(axis=1)
 
 
@@ -341,12 +386,21 @@ def wet_panels(named: dict[str, Panels], notes: list[str]) -> dict[str, Panels]:
 
 
 def _near(panels: Panels, other: Panels) -> np.ndarray:
-    """Which panels reach into the bounding box of other panels (bool)."""
+    """Which panels may touch a panel of another surface (bool)."""
+    from scipy.spatial import KDTree
+
+    if not len(panels.faces) or not len(other.faces):
+        return np.zeros(len(panels.faces), dtype=bool)
+    (center, radius), (middle, largest) = _spheres(panels), _spheres(other)
+    reach = radius + largest.max() + DISTANCE * np.sqrt(panels.areas)
+    return KDTree(middle).query(center)[0] <= reach
+
+
+def _spheres(panels: Panels) -> tuple[np.ndarray, np.ndarray]:
+    """Centres and radii of spheres around panels [m], (panel, 3) and (panel,)."""
     corners = panels.vertices[panels.faces]
-    reach = DISTANCE * np.sqrt(panels.areas)[:, None]
-    low, high = corners.min(axis=1) - reach, corners.max(axis=1) + reach
-    box = other.vertices
-    return ((low <= box.max(axis=0)) & (high >= box.min(axis=0))).all(axis=1)
+    center = corners.mean(axis=1)
+    return center, np.linalg.norm(corners - center[:, None], axis=-1).max(axis=1)
 
 
 def _touched(panels: Panels, other: Panels, sides: np.ndarray, step: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from swelltree.describe.bodies.meshes import Panels
 from swelltree.describe.environment.water import Water
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.describe.values import DOFS, NamedValues
-from swelltree.hydro.bem.meshes import common_plane, folded, to_capytaine
+from swelltree.hydro.bem.meshes import common_symmetry, folded, to_capytaine
 from swelltree.hydro.bem.residuals import by_kind, residuals
 from swelltree.hydro.data.relations import RESIDUAL
 
@@ -31,25 +31,31 @@ if TYPE_CHECKING:
 
 PULLED = 0.05  # of the way to the middle of a panel, its corners are looked at
 APART = 0.25  # of a panel: distance of a lid from the hull
+RING = 2.0  # panels around a lid of rings are at most so long
 BELOW = 1e-4  # of the draft: where the section of a lid on the surface itself is taken
 
 
-def lid_inside(hull: Panels, mesh: cpt.Mesh, z: float) -> cpt.Mesh | None:
+def lid_inside(hull: Panels, mesh: cpt.Mesh, z: float, turns: int = 1) -> cpt.Mesh | None:
     """The lid of a hull at a height, None where no panel of it lies inside.
 
     Args:
         hull: panels of the wetted hull.
         mesh: the same for Capytaine.
         z: height [m], not above zero.
+        turns: rotations about the origin that map the hull to itself; with as many panels around
+            the lid is made of rings.
     """
     draft = -float(hull.vertices[:, 2].min())
     a, b = section(hull, min(z, -BELOW * draft))
-    cells = _cells(a, b, float(np.sqrt(mesh.faces_areas.mean())))
+    size = float(np.sqrt(mesh.faces_areas.mean()))
+    around = 2.0 * np.pi * np.linalg.norm(a, axis=1).max(initial=0.0) / turns
+    cells = _rings(a, b, size, turns) if around <= RING * size else _cells(a, b, size)
     cells = cells[_all_inside(cells, a, b)]
     if not len(cells):
         return None
-    corners = np.pad(cells.reshape(-1, 2), ((0, 0), (0, 1)), constant_values=z)
-    return type(mesh)(vertices=corners, faces=np.arange(len(corners)).reshape(-1, 4))
+    # downwards: Capytaine would turn them, and a single panel [3, 2, 1, 0] it takes for a triangle
+    corners = np.pad(cells[:, ::-1].reshape(-1, 2), ((0, 0), (0, 1)), constant_values=z)
+    return type(mesh)(vertices=corners, faces=np.arange(len(corners)).reshape(-1, 4).tolist())
 
 
 def _all_inside(corners: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -74,6 +80,23 @@ def _cells(a: np.ndarray, b: np.ndarray, size: float) -> np.ndarray:
     x, y = np.linspace(low[0], high[0], nx + 1), np.linspace(low[1], high[1], ny + 1)
     X, Y = np.meshgrid(x, y, indexing="ij")
     grid = np.stack([X, Y], -1)
+    around = [grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]]
+    return np.stack(around, 2).reshape(-1, 4, 2)
+
+
+def _rings(a: np.ndarray, b: np.ndarray, size: float, turns: int) -> np.ndarray:
+    """Panels of that height in rings around the origin (n, 4, 2), counter-clockwise from above."""
+    ends = np.concatenate([a, b])
+    if not len(ends):
+        return np.zeros((0, 4, 2))
+    radii = np.linalg.norm(0.5 * (a + b), axis=1)  # of the middles of sides
+    low, high = radii.min() + APART * size, radii.max() - APART * size
+    if inside(np.zeros((1, 2)), a, b)[0]:
+        low = 0.0
+    r = np.linspace(low, high, max(round((high - low) / size), 1) + 1)
+    first = np.arctan2(*ends[np.linalg.norm(ends, axis=1).argmax(), ::-1])
+    angle = first + 2.0 * np.pi / turns * np.arange(turns + 1)
+    grid = r[:, None, None] * np.stack([np.cos(angle), np.sin(angle)], -1)
     around = [grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]]
     return np.stack(around, 2).reshape(-1, 4, 2)
 
@@ -494,18 +517,20 @@ def floating_bodies(bodies: Sequence[Wetted], lids: Sequence[float | None]) -> c
     """
     cpt = import_capytaine()
     hulls = [to_capytaine(body.wet, body.name) for body in bodies]
+    turns = common_symmetry(hulls)
+    turns = turns if isinstance(turns, int) else 1
     inner = [
-        None if lid is None else lid_inside(body.panels, mesh, lid)
+        None if lid is None else lid_inside(body.panels, mesh, lid, turns)
         for body, mesh, lid in zip(bodies, hulls, lids, strict=True)
     ]
-    plane = common_plane([*hulls, *(lid for lid in inner if lid is not None)])
+    symmetry = common_symmetry([*hulls, *(lid for lid in inner if lid is not None)])
     floating = []
     for body, mesh, lid in zip(bodies, hulls, inner, strict=True):
         dofs = cpt.rigid_body_dofs(rotation_center=tuple(body.center))
         floating.append(
             cpt.FloatingBody(
-                mesh=folded(mesh, plane),
-                lid_mesh=None if lid is None else folded(lid, plane),
+                mesh=folded(mesh, symmetry),
+                lid_mesh=None if lid is None else folded(lid, symmetry),
                 dofs={f"{body.name}__{dof}": dofs[dof] for dof in body.dofs},
                 name=body.name,
             )

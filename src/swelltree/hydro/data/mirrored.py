@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.hydro.data.dataset import FORCE, RADIATION, split_label
 
 if TYPE_CHECKING:
@@ -49,6 +49,11 @@ def mirror_headings(data: xr.Dataset) -> xr.Dataset:
         raise SwelltreeError(
             f"mirror_headings: the data are not the same on port and starboard (by {off:.1%} of "
             "their diagonal or largest force). Compute the headings of the other side."
+        )
+    if np.isnan(off):
+        warn_user(
+            "mirror_headings: whether the hulls are the same on port and starboard cannot be seen, "
+            "because the data have no sway, roll and yaw. Mirror them only if the hulls are."
         )
     count = 0
     for dim in HEADINGS:
@@ -89,6 +94,9 @@ def _with_images(data: xr.Dataset, dim: str) -> tuple[xr.Dataset, int]:
 def asymmetry(data: xr.Dataset) -> float | None:
     """How far data are from port/starboard symmetry, relative; None where bodies lie to one side.
 
+    Not a number where nothing shows it: no coupling between motions along and across, and no
+    headings of both sides.
+
     Args:
         data: hydrodynamic data.
     """
@@ -97,6 +105,9 @@ def asymmetry(data: xr.Dataset) -> float | None:
     if np.isnan(points).any() or np.abs(points[:, 1]).max() > 1e-3 * max(np.cbrt(volume), 1.0):
         return None
     across = np.array([_is_across(x) for x in data["influenced_dof"].values])
+    pairs = _pairs(data["wave_direction"].values)
+    if (across.all() or not across.any()) and all(i == j for i, j in pairs):
+        return np.nan
     worst = 0.0
     finite = np.isfinite(data["omega"].values)
     for name in ("added_mass", "radiation_damping"):
@@ -116,14 +127,17 @@ def _uneven(data: xr.Dataset, across: np.ndarray) -> float:
     for kind in (across, ~across):
         size[kind] = np.maximum(size[kind], 1e-2 * size[kind].max(initial=0.0))
     worst = 0.0
-    for k, b in enumerate(beta):
-        apart = _apart(-b, beta)
-        if apart.min() > SAME:
-            continue
-        image = np.where(across, -1.0, 1.0) * X[:, int(apart.argmin())]
+    for k, other in _pairs(beta):
+        image = np.where(across, -1.0, 1.0) * X[:, other]
         gap = np.abs(X[:, k] - image) / np.maximum(size, 1e-300)
         worst = max(worst, 0.5 * float(gap.max(initial=0.0)))
     return worst
+
+
+def _pairs(beta: np.ndarray) -> list[tuple[int, int]]:
+    """Headings that are mirror images of each other or of themselves."""
+    apart = _apart(-beta[:, None], beta[None])
+    return [(int(i), int(j)) for i, j in np.argwhere(apart <= SAME)]
 
 
 def _is_across(label: object) -> bool:

@@ -404,7 +404,7 @@ def _one_sided(data: xr.Dataset) -> list[Finding]:
     if (beta > 1e-6).any() == (beta < -1e-6).any():
         return []
     off = asymmetry(data)
-    if off is None or off > UNEQUAL:
+    if off is None or not off <= UNEQUAL:
         return []
     return [
         Finding(

@@ -471,11 +471,17 @@ def fit_memory(
         f"{100 * fit.damping_error:.2g} % where the bodies radiate."
     )
     sentence += stored
-    if own > FIRST:
-        sentence += (
-            " What was left out or corrected, because the data jump or added mass and damping "
+    if own > min(FIRST, requested):
+        corrected = (
+            "what was left out or corrected, because the data jump or added mass and damping "
             f"contradict each other, alone changes the motions by up to {100 * own:.2g} %."
         )
+        sentence += f" {corrected[0].upper()}{corrected[1:]}"
+        if own > requested:
+            warn_user(
+                f"radiation fit: {corrected} Asked for {100 * requested:.3g} %: compute the data "
+                "with smaller panels or at more frequencies, or allow a larger error."
+            )
     if best.motion_error > requested:
         missed = (
             f"radiation fit: with {fit.order} states the motions differ from those with the data "
