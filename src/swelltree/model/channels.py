@@ -483,13 +483,13 @@ CHANNELS: dict[str, Channel] = {
         "line_segments", ("line",), "1", "segments in use, the last ones of each row"
     ),
     "line_kinetic_energy": Channel(
-        "line_kinetic_energy", ("line",), "J", "kinetic energy half a step later"
+        "line_kinetic_energy", ("line",), "J", "kinetic energy"
     ),
     "line_stored_energy": Channel(
-        "line_stored_energy", ("line",), "J", "energy of stretch and bending half a step later"
+        "line_stored_energy", ("line",), "J", "energy of stretch and bending"
     ),
     "line_potential_energy": Channel(
-        "line_potential_energy", ("line",), "J", "of weight less buoyancy, half a step later"
+        "line_potential_energy", ("line",), "J", "of weight less buoyancy"
     ),
     "junction_position": Channel(
         "junction_position", ("junction", "axis"), "m", "position of the junctions", _WORLD

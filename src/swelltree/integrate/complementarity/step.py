@@ -293,6 +293,7 @@ def _finished_lines(
         excess,
         setup.theta,
         at.rub,
+        winds=lines.winch is not None,
     )
     end_velocity = jnp.stack([v[:, 0], v[:, -1]], axis=1)
     body = np.array(step.lines.end_body).reshape(-1, step.lines.n_points)[:, :2]

@@ -293,6 +293,28 @@ def stored(line: LineArrays, lengths: Array, rest: Array) -> Array:
     return jnp.where(soft, rest * jnp.sum(part * (T_low + 0.5 * slope * part), -1), 0.0)
 
 
+def stretched_by_winch(
+    line: LineArrays, lengths: tuple[Array, Array], rest: Array, mu: Array
+) -> Array:
+    """Energy that changes of rest lengths put into the stretch of one line (segment,) [J].
+
+    With the elongations e and the mean rest length L of the step the tension T does the work
+    T (e_+ - e_- + L_+ - L_-) / 2: the first part is that of lengths that do not change, the second
+    the winch does, and it strains the rope that comes in.
+
+    Args:
+        line: one line.
+        lengths: of the segments at t_{n-1} and t_{n+1} [m].
+        rest: unstretched lengths at the same times (2, segment) [m].
+        mu: multipliers of the step [N].
+    """
+    L = 0.5 * (rest[0] + rest[1])
+    into = -mu * (lengths[0] + lengths[1]) / (2.0 * L) * (rest[1] - rest[0])
+    for sign, length, own in zip((-1.0, 1.0), lengths, rest, strict=True):
+        into = into + sign * (stored(line, length, own) - stored(line, length - own + L, L))
+    return into
+
+
 def static_multipliers(lines: LineArrays, q: Array) -> Array:
     """Multipliers of elastic segments as they lie (line, segment) [N]: a first guess at a start.
 
