@@ -389,6 +389,12 @@ CHANNELS: dict[str, Channel] = {
     "line_tension": Channel(
         "line_tension", ("line", "line_segment"), "N", "tension of the segments, A first"
     ),
+    "line_permanent_strain": Channel(
+        "line_permanent_strain",
+        ("line", "line_segment"),
+        "1",
+        "strain that remains at no tension, A first",
+    ),
     "line_curvature": Channel(
         "line_curvature", ("line", "line_node"), "1/m", "curvature of the line at its nodes"
     ),
@@ -482,9 +488,7 @@ CHANNELS: dict[str, Channel] = {
     "line_segments": Channel(
         "line_segments", ("line",), "1", "segments in use, the last ones of each row"
     ),
-    "line_kinetic_energy": Channel(
-        "line_kinetic_energy", ("line",), "J", "kinetic energy"
-    ),
+    "line_kinetic_energy": Channel("line_kinetic_energy", ("line",), "J", "kinetic energy"),
     "line_stored_energy": Channel(
         "line_stored_energy", ("line",), "J", "energy of stretch and bending"
     ),

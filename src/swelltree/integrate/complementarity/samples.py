@@ -45,3 +45,4 @@ class LineSample:
     impulse: Array  # (line, segment) N s, of the tension over `span`
     span: Array  # s, this step and those since the last sample
     winch: Tree = None  # winch_step.WinchSample, or None
+    most: Array | None = None  # (line, segment) N, max mean tension so far, of original curves
