@@ -28,7 +28,7 @@ from swelltree.model.internal_state import internal_at_rest, internal_settled, p
 from swelltree.model.model import Model
 from swelltree.model.solved import prepared, total_loads
 from swelltree.mooring.cable.cables import with_drums_stopped
-from swelltree.mooring.catenary.left_out import lines_above_water
+from swelltree.mooring.catenary.left_out import warnings_of_lines
 from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.multibody.formulations.equations import Phase, observe, settled_at, start_phase
@@ -447,6 +447,6 @@ def _to_dataset(
         before,
         {"units": "N, N m", "long_name": "generalised force out of balance at the start"},
     )
-    for text in lines_above_water(model, rest):
+    for text in warnings_of_lines(model, rest):
         warn_user(text)
     return rest.assign_coords(direction=list(how.velocity_names(model)))

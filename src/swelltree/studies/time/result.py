@@ -18,7 +18,7 @@ from swelltree.jit import Tree
 from swelltree.model.checks.afloat import mass_against_displacement
 from swelltree.model.model import Model, Pose
 from swelltree.mooring.cable.cables import cables_of
-from swelltree.mooring.catenary.left_out import lines_above_water
+from swelltree.mooring.catenary.left_out import warnings_of_lines
 from swelltree.pto.controllers.controllers import raise_faults
 from swelltree.results.dataset import Labelled, to_dataset
 from swelltree.results.sea import finished
@@ -109,7 +109,7 @@ def _through_the_ground(model: Model, result: xr.Dataset) -> Iterator[Finding]:
 
 def _above_the_water(model: Model, result: xr.Dataset) -> Iterator[Finding]:
     """Warn of quasi-static lines above the water, which keep their submerged weight."""
-    for text in lines_above_water(model, result):
+    for text in warnings_of_lines(model, result):
         yield Finding("warning", "dry line", text)
 
 
