@@ -54,8 +54,8 @@ def moored_equilibrium(
     form = form_of(model, "lagrange" if formulation != "path_matrix" else formulation)
     described, model = model, prepared(without_table(model))
     # lines at rest between the bodies as described: what they then pull with is out of balance
-    sample = channels_of(model, form, to_rest(model, form, 1, hold=True).sample)
-    rest = to_rest(model, form, 1)
+    sample = channels_of(model, form, to_rest(model, form, hold=True).sample)
+    rest = to_rest(model, form)
     channels = channels_of(model, form, rest.sample)
     before, names = unbalanced(model, sample)
     attrs = {

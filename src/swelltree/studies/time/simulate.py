@@ -12,6 +12,7 @@ from swelltree.describe.options import (
     with_options,
 )
 from swelltree.describe.values import NamedValues
+from swelltree.integrate.complementarity.run import room_for
 from swelltree.integrate.stepper import Stepper, drive, samples_per_chunk
 from swelltree.jit import Array, let_go_of_large, trim_cache
 from swelltree.model.model import Model, Pose
@@ -59,7 +60,8 @@ def simulate(
     trim_cache()
     if output["chunk"] is None and coupled_effect(task.model) is not None:
         output["chunk"] = SLOW_CHUNK
-    stepper = stepper_of(task, samples_per_chunk(output["chunk"], task.times))
+    output["chunk"], room = chunk_and_room(task, output["chunk"])
+    stepper = stepper_of(task, room)
     try:
         run = drive(stepper, task.times, **output)
         return result_of(task, run, sea, findings, requested["provenance"])
@@ -92,6 +94,21 @@ def stepper_of(task: Task, width: int) -> Stepper:
         width: samples that one program has room for.
     """
     return two_step_stepper(task, width) if task.solver in TWO_STEP else smooth_stepper(task)
+
+
+def chunk_and_room(task: Task, chunk: int | None) -> tuple[int, int]:
+    """Samples of a chunk of a run, and samples that its program has room for.
+
+    Args:
+        task: of the run.
+        chunk: as requested, or None.
+    """
+    if task.solver not in TWO_STEP:
+        samples = samples_per_chunk(chunk, task.times)
+        return samples, samples
+    room = room_for(task.model)
+    samples = samples_per_chunk(room if chunk is None else chunk, task.times)
+    return samples, max(samples, room)
 
 
 def _traced(task: Task, max_steps: int) -> dict[str, Array]:
