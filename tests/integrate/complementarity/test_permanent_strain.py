@@ -129,8 +129,8 @@ def test_every_cycle_of_a_rope_takes_energy():
     work = np.concatenate([[0.0], np.cumsum(0.5 * (T[1:] + T[:-1]) * np.diff(x))])
     cycles = np.diff(work[::400])
     assert (cycles > 0.0).all()
-    assert cycles[0] > 1.5 * cycles[1]
-    assert cycles[2] == pytest.approx(cycles[1], rel=0.02)
+    assert cycles[0] > 1.1 * cycles[1]
+    assert cycles[2] == pytest.approx(cycles[1], rel=0.05)
 
 
 def test_a_rope_between_chains_has_a_table_of_its_own():
