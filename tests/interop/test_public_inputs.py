@@ -11,7 +11,8 @@ from support import refdata
 REFUSED = {
     "viv/viv.txt": "asks for vortex-induced vibration",
     "md_VIV/moordyn.dat": "asks for vortex-induced vibration",
-    "syrope/linear_wc/line.txt": "keeps the largest load there was",
+    # the file of its curves is not among the files
+    "syrope/linear_wc/line.txt": "'syrope.dat' is neither a number nor a file",
     # its bathymetry is not among the files
     "Mooring/seafloor.txt": "'Mooring/3D_seafloor/seafloor_profile_3d.txt' is neither a number",
 }

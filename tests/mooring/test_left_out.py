@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.jit import jnp
 
 ROPE = sw.LineType("rope", 0.12, 14.0, EA=2e7)
 
@@ -31,6 +32,20 @@ def test_a_current_that_begins_later_is_not_dropped():
     grows = sw.CurrentGrid(u=(0.0, 0.9), time=(0.0, 60.0))
     with pytest.raises(sw.SwelltreeError, match=r"the current pushes it by .* N"):
         sw.compile(hung(*ends, current=grows))
+
+
+def test_a_current_by_a_function_is_looked_at_along_the_run():
+    """Still at the start, strong later: the warning names the drag there."""
+
+    def flow(t, x, y, z):
+        return 0.0 * x, 0.9 * jnp.sin(0.1 * t) ** 2 + 0.0 * x, 0.0 * x
+
+    model = sw.compile(hung((0, 0, -60.0), (0.1, 0, -1.0), 58.5, current=sw.FlowField(flow)))
+    push = 0.5 * 1025.0 * 1.2 * 0.12 * 0.9**2 * 58.5
+    with pytest.warns(sw.SwelltreeWarning, match="the current pushes it by") as found:
+        sw.simulate(model, duration=5.0 * np.pi, output_step=0.5 * np.pi, progress=False)
+    (text,) = [str(w.message) for w in found if "pushes" in str(w.message)]
+    assert float(text.split("by ")[1].split(" N")[0]) == pytest.approx(push, rel=0.02)
 
 
 def test_a_line_that_rises_above_the_water_is_told_with_its_missing_weight():

@@ -163,3 +163,28 @@ def test_a_winch_is_not_at_an_end_that_is_released(end):
     line = sw.Line("line", (0, 0, 0), (5, 0, -9), 12.0, WIRE, release_end=end, release_time=3.0)
     with pytest.raises(sw.SwelltreeError, match=f"at end {end} of line 'line', which that"):
         sw.System("s", lines=[line], winches=[sw.Winch("winch", line, end=end)])
+
+
+@pytest.mark.parametrize("end", ["A", "B"])
+@pytest.mark.parametrize("model", ["quasi_static", pytest.param("dynamic", marks=pytest.mark.slow)])
+def test_a_length_by_name_is_that_of_the_line_on_the_winch(model, end):
+    """As if the line had been described so, before and after the winch has moved."""
+    wire = sw.LineType("wire", 0.05, 20.0, EA=4e7, BA=1e5)
+
+    def described(length):
+        system = moored(model, end, end == "A")
+        (line,) = system.lines
+        line = line.replace(sections=(), type=wire, rest_length=length, segments=8)
+        return sw.compile(system.replace(lines=[line], winches=[sw.Winch("winch", line, end=end)]))
+
+    name = "line.length" if model == "dynamic" else "lines.line.rest_length"
+    changed = described(66.0).with_values({name: 67.0})
+    step = None if model == "quasi_static" else 0.025
+    one, other = (
+        sw.simulate(m, duration=2.0, output_step=0.5, step=step, progress=False)
+        for m in (changed, described(67.0))
+    )
+    assert other.winch_length.values[0, 0] == pytest.approx(67.0)
+    for key in ("winch_length", "position", "winch_tension"):
+        size = float(np.abs(other[key]).max())
+        np.testing.assert_allclose(one[key], other[key], rtol=0, atol=1e-6 * size, err_msg=key)

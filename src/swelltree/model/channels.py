@@ -172,6 +172,7 @@ partition_condition | 1 | largest entry of P, the cost of the partition
 line_position | m | position of the nodes, A first | world
 [line line_segment]
 line_tension | N | tension of the segments, A first
+line_permanent_strain | 1 | strain that remains at no tension, A first
 [line line_node]
 line_curvature | 1/m | curvature of the line at its nodes
 line_bending_moment | N m | bending moment at the nodes
@@ -216,9 +217,9 @@ winch_segments | 1 | segments in use
 line_length | m | unstretched length, zero where idle
 [line]
 line_segments | 1 | segments in use, the last ones of each row
-line_kinetic_energy | J | kinetic energy half a step later
-line_stored_energy | J | energy of stretch and bending half a step later
-line_potential_energy | J | of weight less buoyancy, half a step later
+line_kinetic_energy | J | kinetic energy
+line_stored_energy | J | energy of stretch and bending
+line_potential_energy | J | of weight less buoyancy
 [junction axis]
 junction_position | m | position of the junctions | world
 [contact axis]

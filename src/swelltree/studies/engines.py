@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from swelltree.describe.casefile.studies import OptimalControlStudy, SteadyStateStudy, Study
 from swelltree.describe.options import SimulateOptions, complete
-from swelltree.integrate.stepper import samples_per_chunk
 from swelltree.jit import noted
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import formulation as chosen_formulation
@@ -15,7 +14,7 @@ from swelltree.studies.options import realised
 from swelltree.studies.periodic.nodes import Nodes
 from swelltree.studies.periodic.problem import PeriodRequest, harmonics_for, period_of, set_up
 from swelltree.studies.periodic.steady_state import HARMONICS, HIGHER
-from swelltree.studies.time.simulate import stepper_of
+from swelltree.studies.time.simulate import chunk_and_room, stepper_of
 from swelltree.studies.time.task import read_task
 
 if TYPE_CHECKING:
@@ -36,8 +35,8 @@ def engine_of(model: Model, run: SimulateStudy) -> str:
     """
     options = complete(SimulateOptions, **run.arguments())
     task = read_task(model, options.pop("sea"), options)
-    width = samples_per_chunk(options["chunk"], task.times)
-    return stepper_of(task, width).engine(task.times[:width])
+    chunk, room = chunk_and_room(task, options["chunk"])
+    return stepper_of(task, room).engine(task.times[:chunk])
 
 
 # their equations are asked for at nodes in time

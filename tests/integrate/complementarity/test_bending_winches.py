@@ -54,30 +54,24 @@ def test_a_pipe_that_is_paid_out_or_hauled_in_hangs_like_one_of_its_new_length(
 
 
 @pytest.mark.slow
-def test_the_reel_does_the_work_that_goes_into_bending():
-    """Out and back in vacuum without damping: what is missing halves with the step.
-
-    The end rings along the pipe: its velocity is taken between samples at every step, and the mean
-    over the last half second has many of its periods.
-    """
+def test_the_reel_does_the_work_that_goes_into_stretch_and_bending():
+    """Out and back in vacuum without damping: nothing is missing."""
     stages = [
         sw.Stage("pay_out", "reel", length=0.6, speed=0.6, ramp=0.4),
         sw.Stage("haul_in", "reel", start=1.6, length=0.6, speed=0.6, ramp=0.4),
     ]
-    gaps = []
-    for step in (0.01, 0.005):
-        model = laid(3.0, 6, stages, EI=EI)
-        result = sw.simulate(model, duration=3.0, output_step=step, step=step)
-        assert result.attrs["result"] == "success"
-        kinds = ("kinetic", "stored", "potential")
-        energy = sum(result[f"line_{kind}_energy"].values[:, 0] for kind in kinds)
-        end = result.junction_position.values[:, 0]
-        v = np.gradient(end, step, axis=0)
-        energy = energy + TIP * (9.81 * end[:, 2] + 0.5 * (v * v).sum(-1))
-        specified = result.winch_work + result.winch_rope_energy - result.winch_lost_energy
-        gap = (energy - energy[0]) - specified.values[:, 0]
-        gaps.append(abs(gap[result.time.values > 2.5].mean()))
-        stored = np.ptp(result.line_stored_energy.values)
-    assert stored > 5.0
-    assert max(gaps) < 0.01 * stored
-    assert gaps[1] < 0.6 * gaps[0]
+    step = 0.01
+    result = sw.simulate(laid(3.0, 6, stages, EI=EI), duration=3.0, output_step=step, step=step)
+    assert result.attrs["result"] == "success"
+    kinds = ("kinetic", "stored", "potential")
+    energy = sum(result[f"line_{kind}_energy"].values[:, 0] for kind in kinds)
+    # of the weight at the end, between samples
+    end = result.junction_position.values[:, 0]
+    v, z = np.diff(end, axis=0) / step, 0.5 * (end[1:, 2] + end[:-1, 2])
+    own = TIP * (9.81 * z + 0.5 * (v * v).sum(-1))
+    energy = energy[1:-1] + 0.5 * (own[1:] + own[:-1])
+    specified = result.winch_work + result.winch_rope_energy - result.winch_lost_energy
+    gap = energy - specified.values[1:-1, 0]
+    assert np.ptp(result.line_stored_energy.values) > 5.0
+    assert np.ptp(result.winch_segments.values) > 0
+    assert np.ptp(gap) < 1e-7 * np.ptp(result.winch_work.values)

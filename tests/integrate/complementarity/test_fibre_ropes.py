@@ -103,7 +103,7 @@ def test_mooring_polyester_has_its_stiffness_by_the_breaking_load():
         ),
         (
             lambda: sw.compile(pulled(ROPE.replace(EI=10.0))),
-            "has a dynamic_EA, which cannot be combined with EI or stretch",
+            "has a dynamic_EA, which cannot be combined with EI",
         ),
         (
             lambda: sw.compile(

@@ -51,7 +51,8 @@ def test_lines_with_seas_and_numbers_of_their_own_are_single_runs():
     assert batch.attrs["engine"] == "lanes"
     cases = [(k, seas(3)[k], {path: x[k] for path, x in values.items()}) for k in (0, 1)]
     assert_single_runs(model, batch, cases, HOW)
-    assert float(np.abs(batch["absorbed_power_series"][1]).max()) > 0.1
+    # waves push the lines alone, and these the box
+    assert float(np.abs(batch["absorbed_power_series"][1]).max()) > 1e-4
     # neighbours, their order and the number of lanes change no bit
     turned = {path: x[::-1] for path, x in values.items()}
     again = sw.simulate_batch(

@@ -16,7 +16,7 @@ DAMPING = {"Surge": 6e4, "Sway": 6e4, "Roll": 1e6, "Pitch": 2e7, "Yaw": 1e7}
 
 
 @functools.cache
-def moored(model="dynamic"):
+def moored(model="dynamic", winches=()):
     """A yawed vessel on three unlike lines, one of them described from the vessel."""
     body = sw.Body(
         "vessel", mass=MASS, inertia=(1e6, 2e7, 2e7), rotation_deg=(0, 0, np.degrees(PSI))
@@ -39,6 +39,7 @@ def moored(model="dynamic"):
         water=sw.Water(rho=1000.0),
         seabed=sw.Seabed(depth=60.0),
         moorings=[sw.LinearMooring("damping", body, damping=DAMPING)],
+        winches=winches,
     )
     with pytest.warns(SwelltreeWarning, match="turned by 28.6 degrees"):
         return sw.compile(system, turn(vessel(), PSI))
@@ -87,7 +88,6 @@ def test_tensions_in_small_regular_waves_are_those_of_a_run(model):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:equilibrium. after 400 steps")
 def test_tension_deviations_in_a_sea_are_those_of_a_run():
     sea = sw.IrregularSea(sw.Jonswap(Hs=0.5, Tp=8.0), beta=BETA, components=60, seed=4, ramp=40.0)
     compiled = moored()
@@ -170,3 +170,31 @@ def test_ends_of_a_line_see_what_the_whole_matrix_says(m):
         pull = f[outer] - D[np.ix_(outer, inner)] @ r - D[np.ix_(outer, outer)] @ ends[c, 0]
         got = found.force[c, 0] - found.impedance[c, 0] @ ends[c, 0]
         np.testing.assert_allclose(got, pull, atol=1e-9)
+
+
+@pytest.mark.parametrize("model", [pytest.param("dynamic", marks=pytest.mark.slow), "quasi_static"])
+def test_linear_studies_do_not_depend_on_the_end_of_a_winch(model):
+    """Winches at the vessel, at end A of one line and B of another: they stand still."""
+    held = (sw.Winch("one", "bow", end="B"), sw.Winch("other", "port", end="A"))
+    sea = sw.IrregularSea(sw.Jonswap(Hs=1.0, Tp=7.0), beta=BETA, components=5)
+    pairs = []
+    for winches in ((), held):
+        compiled = moored(model, winches)
+        how = {"radiation": "state_space"}
+        moving = {"drag": "harmonic", "amplitude": 0.1} if model == "dynamic" else {}
+        found = [sw.rao(compiled, omega=[0.6, 1.1], wave_direction=[BETA], **how, **moving)]
+        if model == "dynamic":
+            found += [sw.response(compiled, sea, drag="stochastic", **how)]
+            found += [sw.line_modes(compiled, line, modes=4) for line in ("bow", "port")]
+        pairs.append(found)
+    compared = 0
+    for a, b in zip(*pairs, strict=True):
+        for name in a.data_vars:
+            if a[name].size and a[name].dtype.kind in "fc" and np.isfinite(a[name].values).all():
+                size = float(np.abs(a[name].values).max())
+                x, y = a[name].values, b[name].values
+                if name in ("shape", "tension"):  # of modes, whose sign is free
+                    x, y = np.abs(x), np.abs(y)
+                np.testing.assert_allclose(y, x, rtol=0, atol=1e-5 * size + 1e-12, err_msg=name)
+                compared += 1
+    assert compared > 5

@@ -22,6 +22,7 @@ THICKEST = 0.5  # m: nominal diameter of chains and ropes
 GRADES = {"R3": 0.0223, "R3S": 0.0249, "R4": 0.0274, "R4S": 0.0304, "R5": 0.0320}
 WORKING_LOAD, CREEP_TIME = 0.2, 1800.0  # of the breaking load; s
 POLYESTER = 1380.0  # kg/m^3
+NO_TENSION = 1e-3  # of the max tension so far: at the permanent strain
 DAMPING = 0.5  # of the critical damping of a segment: quiets what a chain of segments rings with
 
 
@@ -62,8 +63,13 @@ class LineType(Description):
         name: of the type.
         diameter: volume-equivalent, for buoyancy, drag and added mass [m].
         mass_per_length: in air [kg/m].
-        EA: axial stiffness [N]; not needed for inextensible lines.
+        EA: axial stiffness [N], with an original_curve that of the working curves; not needed for
+            inextensible lines.
         stretch: instead of EA, rows (strain, tension [N]), increasing from (0, 0).
+        original_curve: rows (strain, mean tension [N]) of the first loading of a fibre rope,
+            increasing from (0, 0); needs dynamic_EA. Below the max mean tension so far the rope
+            follows a straight working curve of the slope EA, down to its permanent strain.
+        max_mean_tension: of the past, at the start of a run [N]; none if not given.
         dynamic_EA: stiffness against fast changes, at no mean tension [N]; EA is then that of slow
             ones. Springs of fibre ropes in series: a fast one, and a slow one beside a damper.
             For dynamic lines; equilibrium and linear studies take EA.
@@ -86,6 +92,8 @@ class LineType(Description):
     mass_per_length: Number
     EA: Number | None = None
     stretch: Stretch = None
+    original_curve: Stretch = None
+    max_mean_tension: Number | None = None
     dynamic_EA: Number | None = None
     dynamic_EA_slope: Number | None = None
     slow_BA: Number | None = None
@@ -103,7 +111,7 @@ class LineType(Description):
         for field in ("diameter", "mass_per_length"):
             if not getattr(self, field) > 0:
                 raise self.fail(f"{field} {getattr(self, field)} is not positive.")
-        for field in ("EA", "dynamic_EA", "slow_BA", "breaking_load"):
+        for field in ("EA", "dynamic_EA", "slow_BA", "breaking_load", "max_mean_tension"):
             value = getattr(self, field)
             if value is not None and not value > 0:
                 unit = "N s" if field == "slow_BA" else "N"
@@ -114,8 +122,10 @@ class LineType(Description):
             value = getattr(self, field)
             if value is not None and value < 0:
                 raise self.fail(f"{field} {value} is negative. Give zero or more.")
-        if self.EA is not None and self.stretch is not None:
-            raise self.fail("EA and stretch are both given. Give one of them.")
+        for field in ("EA", "original_curve"):
+            if self.stretch is not None and getattr(self, field) is not None:
+                raise self.fail(f"{field} and stretch are both given. Give one of them.")
+        self._check_original_curve()
         if (self.dynamic_EA is None) != (self.slow_BA is None):
             raise self.fail("dynamic_EA and slow_BA belong together. Give both or none.")
         if self.dynamic_EA is not None and self.EA is None:
@@ -127,17 +137,58 @@ class LineType(Description):
         if self.damping_ratio is not None and not self.elastic:
             raise self.fail("damping_ratio needs a stiffness. Give EA too.")
 
+    def _check_original_curve(self) -> None:
+        if self.original_curve is None:
+            if self.max_mean_tension is not None:
+                raise self.fail(
+                    "max_mean_tension needs an original_curve. Give it or leave it out."
+                )
+            return
+        if self.dynamic_EA is None or self.EA is None:
+            raise self.fail("original_curve needs EA, dynamic_EA and slow_BA. Give all.")
+        most = self.original_curve[-1][1]
+        if self.max_mean_tension is not None and self.max_mean_tension > most:
+            raise self.fail(
+                f"max_mean_tension {self.max_mean_tension:g} N is beyond the original_curve, which "
+                f"ends at {most:g} N. Give more rows."
+            )
+        strain, tension = np.array(self.original_curve).T
+        slope = np.diff(tension) / np.diff(strain)
+        # else unloading would give back more than loading took
+        if (slope > self.EA * (1.0 + 1e-9)).any():
+            k = int(slope.argmax())
+            raise self.fail(
+                f"original_curve rises by {slope[k]:.4g} N before strain {strain[k + 1]:g}, more "
+                f"than EA {self.EA:.4g} N of the curves on which the rope is unloaded. Give a "
+                "larger EA, or leave these rows out."
+            )
+
+    @property
+    def static_curve(self) -> tuple[tuple[float, float], ...] | None:
+        """Rows (strain, tension [N]) of slow changes, None for a constant EA."""
+        curve, most = self.original_curve, self.max_mean_tension
+        if curve is None or most is None or self.EA is None:
+            return self.stretch if curve is None else curve
+        strain, tension = np.array(curve).T
+        there = float(np.interp(most, tension, strain))
+        permanent = there - most / self.EA
+        above = tension > most * (1.0 + 1e-9)
+        beyond = zip(strain[above].tolist(), tension[above].tolist(), strict=True)
+        # nearly no tension up to the permanent strain
+        low = (permanent + NO_TENSION * most / self.EA, NO_TENSION * most)
+        bent = permanent > NO_TENSION * there
+        return ((0.0, 0.0), *([low] if bent else []), (there, most), *beyond)
+
     @property
     def elastic(self) -> bool:
         """Is a stiffness known?"""
-        return self.EA is not None or self.stretch is not None
+        return self.EA is not None or self.static_curve is not None
 
     @property
     def initial_EA(self) -> float | None:
         """Stiffness at small strain [N], None if unknown."""
-        if self.stretch is not None:
-            return self.stretch[1][1] / self.stretch[1][0]
-        return self.EA
+        curve = self.static_curve
+        return self.EA if curve is None else curve[1][1] / curve[1][0]
 
     def weight_per_length(self, rho: float, g: float) -> float:
         """Weight in water [N/m]."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -121,6 +122,7 @@ UNTOLD = 1e-4  # m, rad: what moves less in a long step is not worth a word
 FAR = 0.1  # m, rad: after such a motion of a body its stiffness is asked anew
 TURN = 0.5  # rad: what turns more in a step may end in another equilibrium
 SHORTEST = 1e-3  # s
+POLISHING = 12  # steps at most after equilibrium is found
 DIGITS = 16  # binary, of a stiffness by which steps are bounded
 SWING = 0.25  # of the way of the step before: what goes back more oscillates
 
@@ -207,7 +209,8 @@ def relaxed(
         coasts = h < COASTING and goes_on and not swings and not sticks
         state = after if coasts else settled(model, stopped(ahead))
         if moved < tolerance and h >= MIN_EQUILIBRIUM_STEP:
-            return Rest(state, sample, moved, count, mover)
+            found = Rest(state, sample, moved, count, mover)
+            return _polished(partial(step, model, setup), model, form, found)
         if np.abs(_way(at, state)).max(initial=0.0) > FAR:
             pull_back, at = rounded(*derivatives(state)), state
         wait = max(wait - 1, 0)
@@ -227,6 +230,24 @@ def relaxed(
         if coasts:
             state = settled(model, coasting(state, h / good))
     return Rest(state, sample, reach, MAX_STEPS, mover)
+
+
+def _polished(
+    step: Callable[[StepperState], tuple[StepperState, Sample]],
+    model: Model,
+    form: SchemeOptions,
+    found: Rest,
+) -> Rest:
+    """Equilibrium to rounding: more steps as long as each moves less than the one before."""
+    trail = Trail()
+    for _ in range(POLISHING):
+        after, sample = step(found.state)
+        moved, mover = _largest(found.state, after)
+        if not bool(sample.solved) or not moved < found.moved:
+            break
+        after = settled(model, stopped(trail.take(form, found.state, after)[0]))
+        found = Rest(after, sample, moved, found.steps + 1, mover)
+    return found
 
 
 def rounded(stiffness: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

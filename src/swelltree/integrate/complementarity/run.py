@@ -36,6 +36,7 @@ PER_LINE = tuple(
 FAR = np.iinfo(np.int64).max  # a step that no run comes to
 SHORT = 64  # numbers of a sample that are written individually
 MAX_EXPRESSIONS = 120_000  # expressions of a program: XLA compiles slowly what steps in a loop
+MIN_ROOM, MAX_ROOM, ROOM_VALUES = 8, 200, 400_000  # samples, and numbers in all of them
 PER_WINCH = ("length", "speed", "tension", "power", "work", "brought", "lost")
 
 
@@ -287,6 +288,7 @@ def empty_samples(model: Model, form: SchemeOptions, state: StepperState, count:
             impulse=room(n_lines, n),
             span=room(),
             winch=_winch_room(state, room),
+            most=room(n_lines, n) if described.arrays.original.shape[-2] else None,
         )
     return Sample(
         t=room(),
@@ -348,26 +350,39 @@ def _winch_room(state: StepperState, room: Callable[..., np.ndarray]) -> WinchSa
     )
 
 
+def room_for(model: Model) -> int:
+    """Samples that the programs of runs and of equilibrium have room for.
+
+    By the size of a sample only: one program serves equilibrium and runs of any length, and they
+    begin alike to the last bit, which with friction decides where everything comes to rest.
+    """
+    lines = lines_of(model)
+    nodes = 0 if lines is None or lines.arrays is None else lines.arrays.rest_length.size
+    return int(
+        np.clip(ROOM_VALUES // (20 * nodes + 50 * model.layout.n_bodies + 1), MIN_ROOM, MAX_ROOM)
+    )
+
+
 def single_step(
-    form: SchemeOptions, count: int
+    form: SchemeOptions, count: int | None = None
 ) -> Callable[[Model, StepConstants, StepperState], tuple[StepperState, Sample]]:
     """One step, (model, setup, state) -> (state, sample), by the program of whole runs.
 
     Args:
         form: coordinates.
-        count: samples that program has room for.
+        count: samples that program has room for; as `room_for` says if not given.
     """
     run = compiled_run(form)
-    room: list[Sample] = []
-    marks = np.full(count, FAR)
-    marks[0] = 0
+    room: list[tuple[Sample, np.ndarray]] = []
 
     def step(
         model: Model, setup: StepConstants, state: StepperState
     ) -> tuple[StepperState, Sample]:
         if not room:
-            room.append(empty_samples(model, form, state, count))
-        after, samples = run(model, setup, run_state(model, form, state), room[0], marks, 1)
+            marks = np.full(room_for(model) if count is None else count, FAR)
+            marks[0] = 0
+            room.append((empty_samples(model, form, state, len(marks)), marks))
+        after, samples = run(model, setup, run_state(model, form, state), *room[0], 1)
         return mapped(np.asarray, after.state), mapped(lambda x: np.asarray(x)[0], samples)
 
     return step

@@ -40,8 +40,9 @@ class LineSample:
     q: Array  # (line, node, 3)
     v: Array  # (line, node, 3)
     nu: Array  # (line, node) N, force of the bed
-    report: LineReport  # tensions and flags now, energies half a step later
+    report: LineReport  # tensions, flags and energies now
     y: Array  # (junction, 3)
     impulse: Array  # (line, segment) N s, of the tension over `span`
     span: Array  # s, this step and those since the last sample
     winch: Tree = None  # winch_step.WinchSample, or None
+    most: Array | None = None  # (line, segment) N, max mean tension so far, of original curves

@@ -9,7 +9,7 @@ import numpy as np
 from swelltree.hydro.linear.radiation import fitted_memory
 from swelltree.integrate.complementarity.attached import attached_points, end_positions
 from swelltree.integrate.complementarity.immersed import apart
-from swelltree.integrate.complementarity.lines.stretch import springs
+from swelltree.integrate.complementarity.lines.stretch import at_mean_tension
 from swelltree.integrate.complementarity.lines.winch_statics import winches_at_start
 from swelltree.integrate.complementarity.solve.newton import other_terms
 from swelltree.integrate.complementarity.state import (
@@ -22,7 +22,7 @@ from swelltree.integrate.complementarity.state import (
     Trend,
     empty_log,
 )
-from swelltree.jit import Array, namespace
+from swelltree.jit import Array, mapped, namespace
 from swelltree.model.capabilities import InternalState, internal_at_rest, internal_settled
 from swelltree.model.model import Model
 from swelltree.model.solved import element_names, total_loads
@@ -325,8 +325,7 @@ def lines_at_rest(lines: DynamicLines, motion: Motion) -> LineState:
     mu, nu = np.array(lines.tension), np.zeros(q.shape[:2])
     slow = None
     if lines.arrays.slow:
-        fibre = np.asarray(lines.arrays.dynamic_EA) > 0.0
-        slow = np.where(fibre, mu / np.asarray(springs(lines.arrays, mu)[1]), 0.0)
+        slow = mapped(np.asarray, at_mean_tension(lines.arrays, mu))
     return LineState(q, q, mu, nu, y, y, winch, rub, slow)
 
 

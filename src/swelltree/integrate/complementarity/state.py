@@ -36,7 +36,7 @@ class LineState:
     y_last: Array  # (junction, 3)
     winch: Tree = None  # WinchStepperState, or None
     rub: Array | None = None  # (line, node, 3) N, friction of a rough bed in the last step
-    slow: Array | None = None  # (line, segment) strain of slow springs half a step ago
+    slow: Tree = None  # lines.stretch.SlowState half a step ago, where a line has slow springs
 
 
 @pytree()

@@ -21,7 +21,7 @@ from swelltree.integrate.complementarity.instant import (
     step_from,
 )
 from swelltree.integrate.complementarity.lines.report import report
-from swelltree.integrate.complementarity.lines.stretch import slow_strain
+from swelltree.integrate.complementarity.lines.stretch import next_slow
 from swelltree.integrate.complementarity.lines.winch_step import finished_winches
 from swelltree.integrate.complementarity.poses import PoseStencil
 from swelltree.integrate.complementarity.samples import LineSample, Sample
@@ -292,6 +292,7 @@ def _finished_lines(
         excess,
         setup.theta,
         at.rub,
+        winds=lines.winch is not None,
     )
     end_velocity = jnp.stack([v[:, 0], v[:, -1]], axis=1)
     body = np.array(step.lines.end_body).reshape(-1, step.lines.n_points)[:, :2]
@@ -304,12 +305,20 @@ def _finished_lines(
         pulled = pulled - of_line.T @ (tie * moving).sum(-1)
     slow = lines.slow
     if slow is not None:
-        moves = jnp.where(setup.ahead > 0.0, 1.0, 0.0)
-        slow = slow_strain(step.now.frozen.spring, slow, reported.tension, moves)
+        slow = next_slow(step.lines.nodes, step.now.frozen.spring, slow, reported.tension)
     moved_on = LineState(q, lines.q, mu, nu, y, lines.y, lines.winch, at.rub, slow)
     return (
         moved_on,
-        LineSample(lines.q, v, nu, reported, lines.y, setup.h * reported.tension, setup.h),
+        LineSample(
+            lines.q,
+            v,
+            nu,
+            reported,
+            lines.y,
+            setup.h * reported.tension,
+            setup.h,
+            most=lines.slow.most if step.lines.nodes.original.shape[-2] else None,
+        ),
         pulled,
     )
 

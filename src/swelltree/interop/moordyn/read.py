@@ -10,14 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from swelltree.describe import LineType, Seabed
-from swelltree.describe.errors import SwelltreeError, suggest
+from swelltree.describe.errors import SwelltreeError, suggest, warn_user
 from swelltree.describe.files.atomic import plain_text, user_path
-from swelltree.describe.files.numbers import is_number
+from swelltree.describe.files.numbers import is_number, to_number
 from swelltree.describe.values import NamedValues
-from swelltree.interop.moordyn.beside import read_curve, read_flow, read_grid
+from swelltree.interop.moordyn.beside import DataLines, read_curve, read_flow, read_grid
 from swelltree.interop.mooring_file import MooringFile, with_water
 from swelltree.interop.mooring_rows import (
     ZERO,
@@ -92,6 +93,7 @@ def read_moordyn(
             "MoorDyn."
         )
     file = MooringFile(path=path, line_types=())
+    history: list[tuple[Place, TextRow]] = []
     for name, rows in sections:
         titles: tuple[str, ...] = ()
         if name not in WITHOUT_TITLES:
@@ -101,14 +103,19 @@ def read_moordyn(
         place = Place(path, name)
         if rows and name == "options":
             file = _options(file, rows, place)
-        elif rows and name in ("control", "syrope ic"):
-            what = "the history of ropes" if "ic" in name else "lines paid out by a controller"
-            raise place.fail(rows[0], f"{what} cannot be read. Take the section out.")
+        elif rows and name == "control":
+            text = "lines paid out by a controller cannot be read. Take the section out."
+            raise place.fail(rows[0], text)
+        elif name == "syrope ic":
+            history += [(place, row) for row in rows]
         elif rows and name in _ROWS:
             field, read = _ROWS[name]
             read = _old_line if _has_old_lines(name, titles) else read
             file = replace(file, **{field: tuple(read(row, place) for row in rows)})
             file = _counted(file) if name == "points" else file
+
+    for place, row in history:
+        file = _with_history(file, row, place)
 
     def fail(section: str, row: Row, text: str) -> SwelltreeError:
         return Place(path, section).fail(row, text)
@@ -164,14 +171,9 @@ def _line_type(row: TextRow, place: Place) -> LineType:
     diameter, mass = place.numbers(row, 1, 2, "diameter or mass")
     built: NamedValues = {"name": name, "diameter": diameter, "mass_per_length": mass}
     stiffness = place.word(row, 3, "EA")
-    if stiffness.lower().startswith("syrope"):
-        raise place.fail(
-            row,
-            f"EA '{stiffness}' of line type '{name}' keeps the largest load there was, which is "
-            "not modelled. Give static|dynamic stiffness, one stiffness or a table.",
-        )
     if "|" in stiffness:
-        built |= _two_springs(row, place)
+        own = _original_curve(row, place) if stiffness.lower().startswith("syrope") else {}
+        built |= own or _two_springs(row, place)
     else:
         if is_number(stiffness):
             built["EA"] = place.number(row, 3, "EA")
@@ -202,7 +204,47 @@ def _line_type(row: TextRow, place: Place) -> LineType:
         raise place.fail(row, str(error)) from None
 
 
-def _two_springs(row: TextRow, place: Place) -> dict[str, float]:
+def _original_curve(row: TextRow, place: Place) -> NamedValues:
+    """SYROPE:file|dynamic|slope in the column EA: a file names the curve and the working curves."""
+    name, *springs = place.word(row, 3, "EA").split(":", 1)[-1].split("|")
+    files = DataLines(place, row, name)
+    shape = files.option("WCType")[1]
+    if shape.upper() != "LINEAR":
+        index = files.option("WCType")[0]
+        raise files.fail(index, f"working curves '{shape}' are not modelled. Give LINEAR ones.")
+    index, word = files.option("k1")
+    EA = to_number(word, "of k1,", lambda text: files.fail(index, text))
+    curve = read_curve(place, row, files.option("OWC")[1], "strain and tension")
+    steep = [k for k, (a, b) in enumerate(pairwise(curve)) if b[1] - a[1] > EA * (b[0] - a[0])]
+    if steep:
+        text = f"the original curve is left out beyond {curve[steep[0]][1]:.4g} N: it rises more "
+        warn_user(
+            str(place.fail(row, text + f"steeply there than the working curves, {EA:.4g} N."))
+        )
+        curve = curve[: steep[0] + 1]
+    plain = TextRow(row.number, (*row.words[:3], "|".join((f"{EA!r}", *springs)), *row.words[4:]))
+    return _two_springs(plain, place) | {"original_curve": curve}
+
+
+def _with_history(file: MooringFile, row: TextRow, place: Place) -> MooringFile:
+    """The file whose lines have ropes with the max mean tension of a row."""
+    most = place.number(row, 1, "Tmax0")
+    types, lines = list(file.line_types), list(file.lines)
+    for name in place.word(row, 0, "line").split(","):
+        k = next((k for k, line in enumerate(lines) if line.id == name), None)
+        kind = None if k is None else next((t for t in types if t.name == lines[k].type), None)
+        if k is None or kind is None or kind.original_curve is None:
+            raise place.fail(row, f"line '{name}' is not one of a SYROPE type. Give its number.")
+        try:
+            own = kind.replace(name=f"{kind.name}_{name}", max_mean_tension=most)
+        except SwelltreeError as error:
+            raise place.fail(row, str(error)) from None
+        types.append(own)
+        lines[k] = replace(lines[k], type=own.name)
+    return replace(file, line_types=tuple(types), lines=tuple(lines))
+
+
+def _two_springs(row: TextRow, place: Place) -> NamedValues:
     """Static|dynamic|slope in the column EA, and slow|fast damping in the column BA."""
     EA = (*place.bars(row, 3, (2, 3), "EA"), 0.0)
     if "|" not in place.word(row, 4, "BA"):

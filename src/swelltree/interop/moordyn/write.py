@@ -177,6 +177,11 @@ def _line_type(kind: LineType, path: Path, adjacent: list[Path]) -> list[str]:
         raise kind.fail(f"lift {kind.lift} cannot be written to a MoorDyn file. Give 0.")
     if len(kind.name.split()) != 1:
         raise kind.fail("a name with spaces cannot be written to a MoorDyn file. Use '_'.")
+    if kind.original_curve is not None:
+        raise kind.fail(
+            "an original_curve cannot be written to a MoorDyn file. Give EA, or stretch with the "
+            "working curve."
+        )
     if kind.stretch is not None:
         curve = path.parent / f"{path.stem}_{kind.name}.dat"
         write_curve(curve, kind.name, kind.stretch)

@@ -124,7 +124,7 @@ def elements_of(system: System, line: Line) -> tuple[list[float], list[LineType]
     types: list[LineType] = []
     for part, count in zip(line.parts, line.segment_counts, strict=True):
         kind = system.line_type(part.type)
-        if kind.stretch is not None:
+        if kind.static_curve is not None and kind.original_curve is None:
             raise line.fail(
                 f"line type '{kind.name}' has a stretch table, which a {line.model} cable does "
                 "not take. Give EA, or model='dynamic'."

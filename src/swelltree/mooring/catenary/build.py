@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from swelltree.describe import System
+from swelltree.describe.mooring.line_types import LineType
 from swelltree.describe.mooring.operations import HeaveCompensation
 from swelltree.describe.mooring.seabed import ON_BED
 from swelltree.mooring.catenary.catenary import Sections
@@ -119,7 +121,10 @@ def build_lines(
         node_piece=tuple(k for k, _ in nodes),
         reels=reels,
         keeps_energy=laid.pieces.plain,
-        lift=_lifts(system, network),
+        lift=system.water.rho
+        * system.water.g
+        * _mean(network, lambda x: 0.25 * np.pi * x.diameter**2),
+        across=_mean(network, lambda x: x.diameter * x.Cdn),
         breaking_load=_breaking_loads(network),
         winches=winches,
     )
@@ -139,14 +144,13 @@ def _check_tips(system: System, winches: Winches | None) -> None:
             )
 
 
-def _lifts(system: System, network: Network) -> np.ndarray:
-    """Mean buoyancy of a metre of each line in water (line,) [N/m]."""
+def _mean(network: Network, value: Callable[[LineType], float]) -> np.ndarray:
+    """Mean of a number of the line types along each line (line,)."""
     rows = []
     for name in network.lines:
         parts = [part for k in network.of_line(name) for part in network.pieces[k].parts]
-        area = [0.25 * np.pi * part.type.diameter**2 for part in parts]
-        rows.append(np.average(area, weights=[part.length for part in parts]))
-    return system.water.rho * system.water.g * np.array(rows)
+        rows.append(np.average([value(p.type) for p in parts], weights=[p.length for p in parts]))
+    return np.array(rows)
 
 
 def _breaking_loads(network: Network) -> np.ndarray | None:
@@ -222,9 +226,8 @@ def sections_of(
 
 def table_of(piece: Piece, part: Part) -> np.ndarray | None:
     """Stretch table (strain, tension) of a part."""
-    if part.type.stretch is None or piece.line.axial == "inextensible":
-        return None
-    return np.array(part.type.stretch)
+    curve = part.type.static_curve
+    return None if curve is None or piece.line.axial == "inextensible" else np.array(curve)
 
 
 def _knees(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 NEGLIGIBLE = 0.01  # of the weight of a line in water: what may be left out
+LOOKS = 32  # times of a result at which a current is looked at
 ABOVE = 1e-3  # of its length: what rises by less does not count as above the water
 
 
@@ -81,12 +82,17 @@ def above_water(name: str, r: np.ndarray, lost: float) -> str:
     )
 
 
-def lines_above_water(model: Model, result: xr.Dataset) -> list[str]:
-    """Messages on quasi-static lines with parts above the water."""
+def warnings_of_lines(model: Model, result: xr.Dataset) -> list[str]:
+    """Messages on quasi-static lines with parts above the water, or in a current by a function.
+
+    Other currents are known when a system is compiled.
+    """
     lines = model.effect(QuasiStaticLines)
     if lines is None or lines.lift is None or "line_position" not in result:
         return []
     texts = []
+    if isinstance(model.sea.current, Field) and "time" in result.dims:
+        texts = _pushed(lines, model.sea.current, float(model.rho), result)
     for name, lift in zip(lines.lines, np.asarray(lines.lift), strict=True):
         r = result.line_position.sel(line=name).transpose(..., "line_node", "axis").values
         r = r.reshape(-1, *r.shape[-2:])
@@ -95,6 +101,28 @@ def lines_above_water(model: Model, result: xr.Dataset) -> list[str]:
         lost = missing_lift(r, length, lift)
         if lost > NEGLIGIBLE * lift * length.sum():
             texts.append(above_water(name, r, lost))
+    return texts
+
+
+def _pushed(lines: QuasiStaticLines, current: Field, rho: float, result: xr.Dataset) -> list[str]:
+    """Messages on lines that a current pushes at the times of a result."""
+    texts, sections = [], lines.pieces.sections
+    weights = np.abs(np.asarray(sections.length * sections.weight)).sum(-1)
+    for k, name in enumerate(lines.lines):
+        r = result.line_position.sel(line=name).transpose("time", "line_node", "axis").values
+        times = np.unique(np.linspace(0, len(r) - 1, LOOKS).astype(int))
+        length = np.linalg.norm(np.diff(r, axis=1), axis=2)
+        drag = np.full(length.shape[1], float(np.asarray(lines.across)[k]))
+        push = max(
+            current_push(current, r[i], rho, length[i], drag, 1.0, result.time.values[i])
+            for i in times
+        )
+        weight = weights[np.array(lines.line) == k].sum()
+        if push > NEGLIGIBLE * weight:
+            texts.append(
+                f"line '{name}': the current pushes it by {push:.3g} N, {push / weight:.1%} of its "
+                "weight in water, which a quasi-static line leaves out. Give model='dynamic'."
+            )
     return texts
 
 
@@ -116,9 +144,10 @@ def current_push(
     rho: float,
     length: np.ndarray,
     diameter: np.ndarray,
-    Cdn: np.ndarray,
+    Cdn: np.ndarray | float,
+    now: float = 0.0,
 ) -> float:
-    """Drag of a current across a line that lies still, the largest over its times [N].
+    """Drag of a current across a line that lies still, the largest over the times of a grid [N].
 
     Args:
         current: compiled.
@@ -127,6 +156,7 @@ def current_push(
         length: of the segments, zero for those not in use (n,) [m].
         diameter: of the segments [m].
         Cdn: of the segments.
+        now: time, of a current that is no grid [s].
     """
     middle = 0.5 * (r[1:] + r[:-1])
     d = np.diff(r, axis=0)
@@ -139,7 +169,7 @@ def current_push(
         pressed = size * np.linalg.norm(across, axis=1)
         return float(np.linalg.norm((pressed[:, None] * across).sum(0)))
 
-    times = current.time if isinstance(current, Grid) else np.zeros(1)
+    times = current.time if isinstance(current, Grid) else np.array([now])
     return max(push(np.asarray(time)) for time in times)
 
 

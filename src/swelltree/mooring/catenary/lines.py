@@ -178,6 +178,7 @@ class QuasiStaticLines(
     reels: tuple[tuple[int, int], ...]  # of each winch: piece, and section at its end
     keeps_energy: bool
     lift: Array | None = None  # (line,) mean buoyancy of a metre in water, N/m
+    across: Array | None = None  # (line,) mean of diameter times drag coefficient across it, m
     breaking_load: Array | None = None  # (line, node) N, infinite where unknown; None: nowhere
     winches: Tree = None  # Winches, or None
 
@@ -192,8 +193,14 @@ class QuasiStaticLines(
     def internal_start(self) -> Array:
         if self.winches is None:
             return np.zeros(0)
-        length = self.winches.length
+        length = self._described_lengths()
         return namespace(length).stack([length, *[0.0 * length] * (COLUMNS - 1)], -1)
+
+    def _described_lengths(self) -> Array:
+        """Lengths of the lines on winches before a run, by their sections (winch,) [m]."""
+        total = self.pieces.sections.total_length
+        of_line = np.array(self.winches.line)[:, None] == np.array(self.line)
+        return namespace(total).where(of_line, total, 0.0).sum(-1)
 
     def equilibrium_states(self, states: Array, pose: Pose) -> Array:
         """Winches stand still there."""
@@ -280,7 +287,7 @@ class QuasiStaticLines(
 
     def _paid_out(self, x: Array) -> QuasiStaticLines:
         sections = self.pieces.sections
-        more = x[:, 0] - self.winches.length
+        more = x[:, 0] - self._described_lengths()
         xp = namespace(more, sections.length, self.start)
         length, start = xp.asarray(sections.length), xp.asarray(self.start)
         rows, columns = (np.arange(size) for size in length.shape)

@@ -25,8 +25,12 @@ from swelltree.multibody.build_layout import local_point
 from swelltree.multibody.layout import Layout
 
 if TYPE_CHECKING:
+    from swelltree.describe.mooring.line_types import LineType
     from swelltree.describe.mooring.seabed import SeabedContact
     from swelltree.mooring.dynamic.lines import DynamicLines, StaticLines
+
+
+MIN_RATIO = 1.02  # of the stiffness against fast changes to that against slow ones
 
 
 @pytree("bending", "elastic", "inextensible", "lifted", "slow")
@@ -42,6 +46,8 @@ class LineArrays:
         dynamic_EA: stiffness against fast changes at no mean tension [N]; 0: EA alone.
         dynamic_EA_slope: its growth per mean tension.
         slow_BA: damping of the slow spring [N s].
+        working_EA: slope of the working curves of an original curve [N]; 0: none.
+        max_mean_tension: of the past, on an original curve [N].
         Cdn: drag across the line, on the area d l.
         Cdt: drag along the line, on the area pi d l.
         Can: added mass across the line.
@@ -55,6 +61,8 @@ class LineArrays:
         first: the first segment that is in use (line,).
         stretch: points (strain, tension) of a rope's own law (line, segment, point, 2), with no
             points where all segments follow EA.
+        original: points (strain, tension, strain of the slow spring) of original curves (line,
+            segment, point, 3), zeros where a segment has none; no points where all have none.
         bending: whether any line has a bending stiffness.
         elastic: whether any segment can stretch.
         inextensible: whether any segment cannot.
@@ -68,6 +76,8 @@ class LineArrays:
     dynamic_EA: Array
     dynamic_EA_slope: Array
     slow_BA: Array
+    working_EA: Array
+    max_mean_tension: Array
     mass_per_length: Array
     diameter: Array
     Cdn: Array
@@ -82,6 +92,7 @@ class LineArrays:
     point_drag: Array
     first: Array
     stretch: Array
+    original: Array
     bending: bool
     elastic: bool
     inextensible: bool
@@ -115,6 +126,8 @@ _PER_SEGMENT: dict[str, float] = {
     "dynamic_EA": 0.0,
     "dynamic_EA_slope": 0.0,
     "slow_BA": 0.0,
+    "working_EA": 0.0,
+    "max_mean_tension": 0.0,
     "mass_per_length": np.nan,
     "diameter": 0.0,
     "Cdn": 0.0,
@@ -124,6 +137,7 @@ _PER_SEGMENT: dict[str, float] = {
     "lift": 0.0,
     "EI": 0.0,
 }
+HISTORY = ("working_EA", "max_mean_tension")  # of fibre ropes
 _PER_NODE = ("point_mass", "point_volume", "point_drag")
 
 
@@ -139,13 +153,17 @@ def stack_lines(lines: Sequence[NamedValues], n: int | None = None) -> LineArray
     counts = [int(line["segments"]) for line in lines]
     n = max(counts) if n is None else n
     tables = [line.get("stretch") for line in lines]
-    points = max((np.shape(t)[-2] for t in tables if t is not None), default=0)
+    originals = [line.get("original") for line in lines]
+    points, own = (
+        max((np.shape(t)[-2] for t in some if t is not None), default=0)
+        for some in (tables, originals)
+    )
     columns: dict[str, list[np.ndarray]] = {}
 
     def put(name: str, value: np.ndarray) -> None:
         columns.setdefault(name, []).append(value)
 
-    for line, count, table in zip(lines, counts, tables, strict=True):
+    for line, count, table, original in zip(lines, counts, tables, originals, strict=True):
         idle = n - count
         for name, usual in _PER_SEGMENT.items():
             value = np.broadcast_to(np.asarray(line.get(name, usual), float), (count,))
@@ -156,6 +174,10 @@ def stack_lines(lines: Sequence[NamedValues], n: int | None = None) -> LineArray
         put("clamped", np.asarray(line.get("clamped", (0.0, 0.0)), float))
         put("first", np.asarray(idle))
         put("stretch", _tables(columns, table, count, n, points))
+        curves = np.zeros((n, own, 3))
+        if original is not None:
+            curves[idle:] = original
+        put("original", curves)
     stacked = {name: np.stack(value) for name, value in columns.items()}
     soft = np.isfinite(stacked["EA"])
     return LineArrays(
@@ -166,6 +188,47 @@ def stack_lines(lines: Sequence[NamedValues], n: int | None = None) -> LineArray
         lifted=bool(np.any(stacked["lift"]) or np.any(stacked["point_drag"])),
         slow=bool(np.any(stacked["dynamic_EA"])),
     )
+
+
+def tables_of(kinds: Sequence[LineType], EA: np.ndarray) -> np.ndarray | None:
+    """Tables (strain, tension) of segments, with one number of points; None where there are none.
+
+    Args:
+        kinds: of the segments.
+        EA: stiffness of those without a table [N].
+    """
+    tables = [kind.static_curve for kind in kinds]
+    points = max((len(table) for table in tables if table is not None), default=0)
+    if points == 0:
+        return None
+    out = np.zeros((len(kinds), points, 2))
+    for row, table, stiffness in zip(out, tables, EA, strict=True):
+        own = np.array(((0.0, 0.0), (1.0, stiffness)) if table is None else table)
+        row[: len(own)] = own
+        more = np.arange(1, points - len(own) + 1)[:, None]
+        row[len(own) :] = own[-1] + more * (own[-1] - own[-2])
+    return out
+
+
+FINER = 8  # points on each piece of an original curve: the fast spring is not straight in it
+
+
+def originals_of(kinds: Sequence[LineType]) -> np.ndarray | None:
+    """Points (strain, tension, strain of the slow spring) of original curves of segments."""
+    points = max((FINER * len(k.original_curve or ()) for k in kinds), default=0)
+    if points == 0:
+        return None
+    out = np.zeros((len(kinds), points, 3))
+    for row, kind in zip(out, kinds, strict=True):
+        if kind.original_curve is None:
+            continue
+        strain, tension = np.array(kind.original_curve).T
+        fine = np.linspace(0.0, len(strain) - 1.0, points)
+        strain, tension = (np.interp(fine, np.arange(len(x)), x) for x in (strain, tension))
+        fast = (kind.dynamic_EA or 0.0) + (kind.dynamic_EA_slope or 0.0) * tension[1:]
+        fast = np.maximum(fast, MIN_RATIO * (kind.EA or 0.0))
+        row[1:] = np.stack([strain[1:], tension[1:], strain[1:] - tension[1:] / fast], 1)
+    return out
 
 
 def unstacked(arrays: LineArrays) -> list[LineArrays]:
@@ -199,6 +262,8 @@ def _tables(
     out[: n - count] = specified[0]
     slope = np.diff(out[..., 1], axis=1) / np.diff(out[..., 0], axis=1)
     columns["EA"][-1] = slope.max(axis=1)
+    # BA is what it was
+    columns["kappa"][-1] = columns["kappa"][-1] * np.where(np.isfinite(EA), EA, 0.0) / slope.max(1)
     return out
 
 
@@ -302,7 +367,19 @@ def even_numbers(lines: DynamicLines, name: str) -> list[str]:
     row = lines.lines.index(name)
     used = _used(lines.arrays, row)
     even = [key for key in EVEN if _is_even(getattr(lines.arrays, key)[row], used)]
+    if not _is_straight(lines.arrays, row):
+        even = [key for key in even if key != "EA"]
     return ["length", *even]
+
+
+def _is_straight(arrays: LineArrays, row: int) -> bool:
+    """Whether a line has one EA and no table; beside a line with a table it has a straight one."""
+    points = np.asarray(arrays.stretch)[row] if isinstance(arrays.stretch, np.ndarray) else None
+    if points is None or not points.size:
+        return True
+    slope = np.diff(points[..., 1], axis=-1) / np.diff(points[..., 0], axis=-1)
+    history = np.asarray(arrays.working_EA)[row].any()
+    return bool(not history and np.ptp(slope) <= 1e-9 * np.abs(slope).max())
 
 
 def _used(arrays: LineArrays, row: int) -> np.ndarray:
@@ -338,9 +415,18 @@ def with_line_number(
         arrays = _rows(arrays, row, **{quantity: 0.0 * arrays.rest_length[row] + value})
     if quantity == "EA":
         arrays = _rows(arrays, row, kappa=arrays.kappa[row] * (old / value))
+        if arrays.stretch.size:
+            times = np.array([1.0, 0.0]) + np.array([0.0, 1.0]) * (value / old)
+            arrays = _rows(arrays, row, stretch=arrays.stretch[row] * times)
     longer = value / old if quantity == "length" else 1.0
     static = _static(replace(lines, arrays=arrays), model, name, longer)
-    return replace(lines, arrays=arrays, static=static)
+    winches = lines.winches
+    if winches is not None and quantity == "length":
+        # its segments too are longer
+        times = np.where(np.array(winches.line) == row, 1.0, 0.0) * (longer - 1.0) + 1.0
+        scaled = ("length", "segment", "split", "merge")
+        winches = replace(winches, **{name: getattr(winches, name) * times for name in scaled})
+    return replace(lines, arrays=arrays, static=static, winches=winches)
 
 
 def _static(lines: DynamicLines, model: Model, name: str, longer: Array) -> StaticLines:
@@ -356,7 +442,7 @@ def _static(lines: DynamicLines, model: Model, name: str, longer: Array) -> Stat
         area = 0.25 * np.pi * arrays.diameter[row][-1] ** 2
         weight = (arrays.mass_per_length[row][-1] - model.rho * area) * -model.gravity[2]
         changes["weight"] = 0.0 * sections.weight[at] + weight
-    if "EA" in even and not arrays.stretch.size:
+    if "EA" in even:
         changes["compliance"] = 0.0 * sections.compliance[at] + 1.0 / arrays.EA[row][-1]
     pieces = replace(static.pieces, sections=_rows(sections, at, **changes))
     return replace(static, pieces=pieces)

@@ -11,7 +11,15 @@ from swelltree.describe import System
 from swelltree.describe.values import NamedValues
 from swelltree.jit import Array
 from swelltree.mooring.catenary.equilibrium_shapes import static_network
-from swelltree.mooring.dynamic.arrays import LineArrays, contact_points, seabed_of, stack_lines
+from swelltree.mooring.dynamic.arrays import (
+    HISTORY,
+    LineArrays,
+    contact_points,
+    originals_of,
+    seabed_of,
+    stack_lines,
+    tables_of,
+)
 from swelltree.mooring.dynamic.lines import WAITS, DynamicLines, static_lines, with_ties
 from swelltree.mooring.network import End, Network, Piece, from_end_B, line_network
 from swelltree.mooring.winches import Winches, build_winches
@@ -19,6 +27,7 @@ from swelltree.multibody.layout import Layout
 
 if TYPE_CHECKING:
     from swelltree.describe.mooring.line import LineEnd
+    from swelltree.describe.mooring.line_types import LineType
 
 
 HIGH = 0.01  # m above the water and the described place: a junction that catenaries let rise
@@ -106,11 +115,10 @@ def _check_slow(system: System, network: Network) -> None:
                 f"type '{kinds[0].name}' has a dynamic_EA, whose slow spring winches do not "
                 "support. Give the line of the winch a type with EA alone."
             )
-        if kinds and any(part.type.EI > 0.0 or part.type.stretch for part in piece.parts):
+        if kinds and any(part.type.EI > 0.0 for part in piece.parts):
             raise piece.line.fail(
-                f"type '{kinds[0].name}' has a dynamic_EA, which cannot be combined with EI or "
-                "stretch. "
-                "Leave these out."
+                f"type '{kinds[0].name}' has a dynamic_EA, which cannot be combined with EI. "
+                "Leave it out."
             )
 
 
@@ -153,9 +161,9 @@ def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.n
 def _line(piece: Piece) -> NamedValues:
     """Parameters of one piece by segment."""
     fields = ("mass_per_length", "diameter", "Cdn", "Cdt", "Can", "Cat", "lift", "EI")
-    springs = ("EA", "kappa", "dynamic_EA", "dynamic_EA_slope", "slow_BA")
+    springs = ("EA", "kappa", "dynamic_EA", "dynamic_EA_slope", "slow_BA", *HISTORY)
     rows: dict[str, list[float]] = {name: [] for name in (*fields, "rest_length", *springs)}
-    tables = []
+    kinds: list[LineType] = []
     inextensible = piece.line.axial == "inextensible"
     for part in piece.parts:
         kind, length = part.type, part.length / part.segments
@@ -163,30 +171,28 @@ def _line(piece: Piece) -> NamedValues:
         # fraction of the critical damping of one segment between its two halves of mass
         ratio, BA = kind.damping_ratio, kind.BA or 0.0
         if ratio is not None and not inextensible:
-            BA = ratio * length * np.sqrt(EA * kind.mass_per_length)
+            stiffness = float(kind.dynamic_EA or EA)
+            BA = ratio * length * np.sqrt(stiffness * kind.mass_per_length)
         for _ in range(part.segments):
             for name in fields:
                 rows[name].append(getattr(kind, name))
             rows["rest_length"].append(length)
             rows["EA"].append(EA)
             rows["kappa"].append(0.0 if inextensible else BA / EA)
-            for name in springs[2:]:
+            for name in (*springs[2:5], "max_mean_tension"):
                 rows[name].append(0.0 if inextensible else getattr(kind, name) or 0.0)
-            tables.append(kind.stretch)
+            worked = kind.original_curve is not None and not inextensible
+            rows["working_EA"].append(float(kind.EA or 0.0) if worked else 0.0)
+            kinds.append(kind)
     out: NamedValues = {name: np.array(values, float) for name, values in rows.items()}
-    out["segments"] = len(tables)
+    out["segments"] = len(kinds)
     clamps = (
         piece.is_first and piece.line.clamp_A is not None,
         piece.is_last and piece.line.clamp_B is not None,
     )
     out["clamped"] = np.array(clamps, float)
-    specified = [table for table in tables if table is not None]
-    if specified and not inextensible:
-        if len(specified) < len(tables) or any(table != specified[0] for table in specified):
-            raise piece.line.fail(
-                "its sections have different stretch tables. Give one type, or EA for the others."
-            )
-        out["stretch"] = np.array(specified[0])
+    if not inextensible:
+        out["stretch"], out["original"] = tables_of(kinds, out["EA"]), originals_of(kinds)
     return out
 
 

@@ -112,7 +112,7 @@ def lines_at_rest(model: Model, *, hold: bool = False) -> LinesAtRest:
         hold: bodies stay where they are described.
     """
     model = prepared(without_table(model))
-    rest = mapped(np.asarray, to_rest(model, form_of(model, "lagrange"), 1, hold=hold))
+    rest = mapped(np.asarray, to_rest(model, form_of(model, "lagrange"), hold=hold))
     model = present(model, rest.state)
     dynamic = required_lines(model)
     arrays, state = dynamic.nodes, rest.state.lines

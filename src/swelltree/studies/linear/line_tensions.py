@@ -107,11 +107,12 @@ def _dynamic(system: LineSystem, moved: Motion) -> Tensions:
     direction = system.end_force / np.maximum(size, 1e-9)[..., None]
     pull = (moved.end_force * direction).sum(-1)
     lines = required_lines(system.model)
+    # waves last: lines and what is along them come first in `as_described`
     moving, tension, pull, size = (
         np.asarray(as_described(lines, x))
-        for x in (moved.tension.swapaxes(0, 1), tension, pull.swapaxes(0, 1), size)
+        for x in (moved.tension.transpose(1, 2, 0), tension, pull.transpose(1, 2, 0), size)
     )
-    amplitude, mean = {"line_tension": moving.swapaxes(0, 1)}, {"line_tension": tension}
+    amplitude, mean = {"line_tension": moving.transpose(2, 0, 1)}, {"line_tension": tension}
     for end, name in ((0, "anchor_tension"), (1, "fairlead_tension")):
         amplitude[name] = pull[:, end].T
         mean[name] = size[:, end]

@@ -33,7 +33,7 @@ from swelltree.model.capabilities import (
 from swelltree.model.model import Model
 from swelltree.model.solved import prepared, total_loads
 from swelltree.mooring.cable.cables import with_drums_stopped
-from swelltree.mooring.catenary.left_out import lines_above_water
+from swelltree.mooring.catenary.left_out import warnings_of_lines
 from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.multibody.formulations.equations import Phase, observe, settled_at, start_phase
@@ -58,8 +58,8 @@ def moored_equilibrium(
     form = form_of(model, "lagrange" if formulation != "path_matrix" else formulation)
     described, model = model, prepared(without_table(model))
     # lines at rest between the bodies as described: what they then pull with is out of balance
-    sample = channels_of(model, form, to_rest(model, form, 1, hold=True).sample)
-    rest = to_rest(model, form, 1)
+    sample = channels_of(model, form, to_rest(model, form, hold=True).sample)
+    rest = to_rest(model, form)
     channels = channels_of(model, form, rest.sample)
     before, names = unbalanced(model, sample)
     attrs = {
@@ -451,6 +451,6 @@ def _to_dataset(
         before,
         {"units": "N, N m", "long_name": "generalised force out of balance at the start"},
     )
-    for text in lines_above_water(model, rest):
+    for text in warnings_of_lines(model, rest):
         warn_user(text)
     return rest.assign_coords(direction=list(how.velocity_names(model)))

@@ -15,7 +15,7 @@ from swelltree.model.capabilities import Moors, having, internal_at_rest
 from swelltree.model.effect import Instant
 from swelltree.model.model import Model
 from swelltree.model.solved import joined_channels
-from swelltree.mooring.catenary.left_out import lines_above_water
+from swelltree.mooring.catenary.left_out import warnings_of_lines
 from swelltree.mooring.dynamic.lines import with_static_lines
 from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.formulations import formulation as chosen_formulation
@@ -229,7 +229,7 @@ def offset_curve(
     name = model.layout.bodies[number]
     attrs = {"study": "offset_curve", "body": name, "direction": str(direction)}
     curve = xr.Dataset(data, coords, attrs)
-    for text in lines_above_water(model, curve):
+    for text in warnings_of_lines(model, curve):
         warn_user(text)
     return curve
 

@@ -22,6 +22,7 @@ from swelltree.describe.values import NamedValues
 from swelltree.forces.between_bodies import too_long_step
 from swelltree.hydro.linear.hydro import excitation_of, linear_hydro
 from swelltree.hydro.weak_scatterer.effect import WeakScatterers
+from swelltree.integrate.complementarity.run import room_for
 from swelltree.integrate.problem import Code
 from swelltree.integrate.stepper import Driven, Stepper, drive, samples_per_chunk
 from swelltree.jit import Array, Tree, let_go_of_large, trim_cache
@@ -29,7 +30,7 @@ from swelltree.model.checks import mass_against_displacement
 from swelltree.model.model import Model, Pose
 from swelltree.model.solved import coupled_effect
 from swelltree.mooring.cable.cables import cables_of
-from swelltree.mooring.catenary.left_out import lines_above_water
+from swelltree.mooring.catenary.left_out import warnings_of_lines
 from swelltree.pto.controllers.controllers import raise_faults
 from swelltree.results.dataset import Labelled, to_dataset
 from swelltree.results.sea import finished
@@ -134,7 +135,7 @@ def _through_the_ground(model: Model, result: xr.Dataset) -> Iterator[Finding]:
 
 def _above_the_water(model: Model, result: xr.Dataset) -> Iterator[Finding]:
     """Warn of quasi-static lines above the water, which keep their submerged weight."""
-    for text in lines_above_water(model, result):
+    for text in warnings_of_lines(model, result):
         yield Finding("warning", "dry line", text)
 
 
@@ -324,7 +325,8 @@ def simulate(
     trim_cache()
     if output["chunk"] is None and coupled_effect(task.model) is not None:
         output["chunk"] = SLOW_CHUNK
-    stepper = stepper_of(task, samples_per_chunk(output["chunk"], task.times))
+    output["chunk"], room = chunk_and_room(task, output["chunk"])
+    stepper = stepper_of(task, room)
     try:
         run = drive(stepper, task.times, **output)
         return result_of(task, run, sea, findings, requested["provenance"])
@@ -357,6 +359,21 @@ def stepper_of(task: Task, width: int) -> Stepper:
         width: samples that one program has room for.
     """
     return two_step_stepper(task, width) if task.solver in TWO_STEP else smooth_stepper(task)
+
+
+def chunk_and_room(task: Task, chunk: int | None) -> tuple[int, int]:
+    """Samples of a chunk of a run, and samples that its program has room for.
+
+    Args:
+        task: of the run.
+        chunk: as requested, or None.
+    """
+    if task.solver not in TWO_STEP:
+        samples = samples_per_chunk(chunk, task.times)
+        return samples, samples
+    room = room_for(task.model)
+    samples = samples_per_chunk(room if chunk is None else chunk, task.times)
+    return samples, max(samples, room)
 
 
 def _traced(task: Task, max_steps: int) -> dict[str, Array]:

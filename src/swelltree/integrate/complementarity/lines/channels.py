@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.mooring.seabed import ON_BED
+from swelltree.integrate.complementarity.lines.stretch import working
 from swelltree.integrate.complementarity.lines.winch_step import WinchSample
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.jit import Array, namespace
@@ -96,6 +97,8 @@ def line_channels(lines: DynamicLines, sample: Sample) -> dict[str, Array]:
     out |= end_channels(ends[:, 0], ends[:, 1])
     if lines.breaking_load is not None:
         out["utilisation"] = (report.tension / lines.breaking_load).max(-1)
+    if now.most is not None:
+        out["line_permanent_strain"] = along(working(arrays, now.most)[1])
     if arrays.bending:
         out |= {
             "line_curvature": along(report.curvature),

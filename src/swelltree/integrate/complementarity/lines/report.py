@@ -7,7 +7,7 @@ from dataclasses import replace
 from swelltree.integrate.complementarity.lines.bending import bend, bent, kink_energy, wound
 from swelltree.integrate.complementarity.lines.forces import LaggedCoefficients
 from swelltree.integrate.complementarity.lines.rows import drag
-from swelltree.integrate.complementarity.lines.stretch import stored
+from swelltree.integrate.complementarity.lines.stretch import stored, stretched_by_winch
 from swelltree.jit import Array, jax, jnp, pytree
 from swelltree.mooring.dynamic.arrays import LineArrays
 
@@ -16,7 +16,7 @@ ABS_TOL = 1e-6  # m: scaled multipliers below this are the smoothing of the cent
 
 @pytree()
 class LineReport:
-    """Of all lines; tension and flags belong to t_n, energies to the middle of the step.
+    """Of all lines, at t_n. Energies are the mean of those half a step before and after it.
 
     Args:
         tension: (line, segment) [N].
@@ -29,7 +29,7 @@ class LineReport:
         potential: of weight less buoyancy (line,) [J].
         water_work: done on the line by drag and lift during h (line,) [J].
         friction_loss: taken by the friction of the bed during h (line,) [J].
-        winding: power that changes of unstretched lengths put into bending (line,) [W].
+        winding: power that changes of unstretched lengths put into stretch and bending (line,) [W].
         length_violation: of inextensible segments at t_{n+1} (line,) [m].
         penetration: of a rigid bed at t_{n+1} (line,) [m].
         complementarity: largest product of a force and its gap (line,) [J].
@@ -67,6 +67,7 @@ def report(
     excess: tuple[Array, Array, Array] | None = None,
     theta: Array = 0.5,
     rub: Array | None = None,
+    winds: bool = False,
 ) -> LineReport:
     """Report on a finished step; arguments as in `assemble`.
 
@@ -82,6 +83,7 @@ def report(
         excess: points beyond the ends at t_{n-1}, t_n and t_{n+1}, of lines that bend.
         theta: weight of t_{n+1} in the step.
         rub: friction forces of the bed (line, node, 3) [N]; none if not given.
+        winds: unstretched lengths may change.
     """
     rub = jnp.zeros_like(q_n) if rub is None else rub
     if lines.bending and excess is None:
@@ -108,17 +110,26 @@ def report(
         rs = h * h / frozen.scale
         half = 2.0 * h * h / (frozen.scale[1:] + frozen.scale[:-1])
         v, vbar = (qp - qn) / h, (qp - qm) / (2.0 * h)
-        momentum = jnp.sum(frozen.mass * v[:, None], -1)
+        halves = jnp.stack([(qn - qm) / h, v])
+        kinetic = 0.25 * jnp.sum(halves * jnp.sum(frozen.mass * halves[:, :, None], -1))
         # lengths at t_n are those of `line`, also on a winch
-        axial = stored(line, length(d_n), line.rest_length) + stored(line, length(d_plus), rest[1])
-        energy = 0.5 * jnp.sum(jnp.where(active, axial, 0.0))
+        lengths = length(d_minus), length(d_plus)
+        axial = 0.25 * (stored(line, lengths[0], rest[0]) + stored(line, lengths[1], rest[1]))
+        axial = axial + 0.5 * stored(line, length(d_n), line.rest_length)
+        energy = jnp.sum(jnp.where(active, axial, 0.0))
         winding = jnp.zeros(())
+        if winds:
+            into = stretched_by_winch(line, lengths, rest, mu)
+            winding = jnp.sum(jnp.where(active, into, 0.0)) / (2.0 * h)
         if line.bending:
             assert far is not None
-            kinks = kink_energy(line, frozen.active, line.rest_length, far[1], qn)
+            kinks = kink_energy(line, frozen.active, rest[0], far[0], qm)
             kinks = kinks + kink_energy(line, frozen.active, rest[1], far[2], qp)
-            energy = energy + 0.5 * kinks
-            winding = wound(line, frozen.active, rest, (far[0], far[2]), (qm, qp)) / (2.0 * h)
+            kinks = kinks + 2.0 * kink_energy(line, frozen.active, line.rest_length, far[1], qn)
+            energy = energy + 0.25 * kinks
+            if winds:
+                into = wound(line, frozen.active, rest, (far[0], far[2]), (qm, qp))
+                winding = winding + into / (2.0 * h)
         flow, _ = drag(frozen, vbar)
         d_mean = theta * d_plus + (1.0 - theta) * d_minus
         pull = (mu * frozen.active / mean_rest)[:, None] * d_mean
@@ -146,9 +157,9 @@ def report(
             end_force=at_ends(line, total, kink_forces),
             slack=active & ~line.pushes & (half * mu < ABS_TOL),
             grounded=(contact.touch > 0.0) & (rs * nu > ABS_TOL),
-            kinetic=0.5 * jnp.sum(momentum * v),
+            kinetic=kinetic,
             stored=energy,
-            potential=0.5 * jnp.sum(frozen.weight * (qn[:, 2] + qp[:, 2])),
+            potential=0.25 * jnp.sum(frozen.weight * (qm + 2.0 * qn + qp)[:, 2]),
             water_work=h * jnp.sum(flow * vbar),
             friction_loss=-h * jnp.sum(rub * vbar),
             winding=winding,

@@ -14,10 +14,11 @@ e itself, and a table goes on below zero with its first slope.
 
 from __future__ import annotations
 
-from swelltree.jit import Array, jnp, pytree
-from swelltree.mooring.dynamic.arrays import LineArrays
+import numpy as np
 
-MIN_RATIO = 1.02  # of the stiffness against fast changes to that against slow ones
+from swelltree.jit import Array, jnp, pytree
+from swelltree.mooring.dynamic.arrays import MIN_RATIO, LineArrays
+
 CLOSE = 1e-7  # strain: nearer than this the slope of a table is taken in the middle
 
 
@@ -59,19 +60,22 @@ def one_sided(
 class SlowSpring:
     r"""Two springs in series, of segments (..., segment): a fast one, and a slow one with damper.
 
-    .. math:: T = E_d (\epsilon - z) + B_d (\dot\epsilon - \dot z) = E_1 z + B \dot z, \quad
-              1/EA = 1/E_1 + 1/E_d
+    .. math:: T = E_d (\epsilon - z) + B_d (\dot\epsilon - \dot z)
+              = E_1 (z - \epsilon_p) + B \dot z, \quad 1/EA = 1/E_1 + 1/E_d
 
     The slow strain z lives at half steps, :math:`\bar z = (z_- + z_+)/2`, so that the tension over
-    a step is that of one spring with the strain :math:`\bar \epsilon` and what z_- adds. On the
-    way to rest, where time stands still, it is that of EA.
+    a step is that of one spring with the strain :math:`\bar \epsilon` and what z_- adds. Without
+    an original curve :math:`\epsilon_p = 0`; with one EA and :math:`\epsilon_p` are those of the
+    working curve by the max mean tension so far. On the way to rest, where time stands still, the
+    segment follows EA or its table.
 
     Args:
         stiffness: growth of T with the mean strain [N].
         damping: growth of T with the strain rate [N s].
         memory: what z_- adds [N].
         stiff: T per mean slow strain [N].
-        past: what T has of z_- at that strain, negative [N].
+        past: T at no mean slow strain [N].
+        moves: one, or zero on the way to rest (line, segment).
     """
 
     stiffness: Array
@@ -79,43 +83,79 @@ class SlowSpring:
     memory: Array
     stiff: Array
     past: Array
+    moves: Array
 
 
-def slow_spring(lines: LineArrays, z: Array, h: Array, moves: Array) -> SlowSpring:
-    """The springs of a step from the slow strains half a step ago (..., segment).
+@pytree()
+class SlowState:
+    """State of slow springs half a step ago (line, segment).
+
+    Args:
+        strain: of the slow springs.
+        most: max mean tension so far [N], on original curves.
+    """
+
+    strain: Array
+    most: Array
+
+
+def slow_spring(lines: LineArrays, slow: SlowState, h: Array, moves: Array) -> SlowSpring:
+    """The springs of a step.
 
     Args:
         lines: all lines.
-        z: slow strains.
+        slow: their state before the step.
         h: step [s].
         moves: one, or zero on the way to rest.
     """
-    fast, slow = springs(lines, _mean_tension(lines, z))
+    z, (EA, permanent) = slow.strain, working(lines, slow.most)
+    fast, spring = springs(lines, EA, _mean_tension(lines, EA, z - permanent))
     dynamic = lines.dynamic_EA > 0.0
-    B, Bd = 2.0 / h * moves * lines.slow_BA, moves * lines.kappa * lines.EA
-    both = B + 2.0 / h * Bd
-    stiff = jnp.where(dynamic, slow + B, 1.0)
-    share = jnp.where(dynamic, stiff / (slow + fast + both), 1.0)
+    B, Bd = 2.0 / h * lines.slow_BA, lines.kappa * lines.EA
+    stiff = jnp.where(dynamic, spring + B, 1.0)
+    both = fast + 2.0 / h * Bd
+    share = jnp.where(dynamic, stiff / (stiff + both), 1.0)
+    past = -B * z - jnp.where(dynamic, spring * permanent, 0.0)
     return SlowSpring(
         stiffness=share * fast,
         damping=share * Bd,
-        memory=jnp.where(dynamic, share * both - B, 0.0) * z,
+        memory=jnp.where(dynamic, share * (both * past / stiff + 2.0 / h * Bd * z), 0.0),
         stiff=stiff,
-        past=-B * z,
+        past=past,
+        moves=jnp.broadcast_to(moves, past.shape),
     )
 
 
-def springs(lines: LineArrays, tension: Array) -> tuple[Array, Array]:
+def working(lines: LineArrays, most: Array) -> tuple[Array, Array]:
+    """EA and permanent strain of slow changes by the max mean tension so far (..., segment)."""
+    if lines.original.shape[-2] == 0:
+        return lines.EA, jnp.zeros_like(most)
+    has = lines.working_EA > 0.0
+    EA = jnp.where(has, lines.working_EA, lines.EA)
+    strain = _interpolated(most, lines.original[..., 1], lines.original[..., 0])
+    return EA, jnp.where(has, strain - most / EA, 0.0)
+
+
+def _interpolated(x: Array, at: Array, values: Array) -> Array:
+    """Values between points (..., point); beyond the last its piece goes on."""
+    low, high = at[..., :-1], at[..., 1:]
+    step = high - low
+    slope = (values[..., 1:] - values[..., :-1]) / jnp.where(step > 0.0, step, 1.0)
+    last = np.arange(low.shape[-1]) == low.shape[-1] - 1
+    part = jnp.clip(x[..., None], low, jnp.where(last, jnp.inf, high)) - low
+    return values[..., 0] + jnp.sum(slope * part, -1)
+
+
+def springs(lines: LineArrays, EA: Array, tension: Array) -> tuple[Array, Array]:
     """Stiffness of the fast and of the slow spring at a mean tension (..., segment) [N]."""
-    EA = lines.EA
     fast = lines.dynamic_EA + lines.dynamic_EA_slope * jnp.maximum(tension, 0.0)
     fast = jnp.maximum(fast, MIN_RATIO * EA)
     return fast, fast * EA / (fast - EA)
 
 
-def _mean_tension(lines: LineArrays, z: Array) -> Array:
+def _mean_tension(lines: LineArrays, EA: Array, z: Array) -> Array:
     """Tension T of the slow springs at their strains: T = E_1 z with E_1 by T (..., segment)."""
-    EA, D, grows = lines.EA, lines.dynamic_EA, lines.dynamic_EA_slope
+    D, grows = lines.dynamic_EA, lines.dynamic_EA_slope
     strain = jnp.maximum(z, 0.0)
     b, c = D - EA - grows * EA * strain, D * EA * strain
     root = jnp.sqrt(b * b + 4.0 * grows * c)
@@ -129,10 +169,26 @@ def _mean_tension(lines: LineArrays, z: Array) -> Array:
     return jnp.where(bounded, MIN_RATIO / (MIN_RATIO - 1.0) * EA * strain, T)
 
 
-def slow_strain(spring: SlowSpring, z: Array, tension: Array, moves: Array) -> Array:
-    """Slow strains half a step on, from the tension of the step."""
-    mean = (tension - spring.past) / spring.stiff
-    return jnp.where(moves > 0.0, 2.0 * mean - z, mean)
+def at_mean_tension(lines: LineArrays, tension: Array) -> SlowState:
+    """Slow springs that have come to rest at a tension (line, segment)."""
+    most = jnp.maximum(tension, lines.max_mean_tension)
+    EA, permanent = working(lines, most)
+    dynamic = lines.dynamic_EA > 0.0
+    spring = jnp.where(dynamic, springs(lines, EA, tension)[1], 1.0)
+    return SlowState(jnp.where(dynamic, permanent + tension / spring, 0.0), most)
+
+
+def next_slow(lines: LineArrays, spring: SlowSpring, slow: SlowState, tension: Array) -> SlowState:
+    """Slow springs half a step on, from the tension of the step (line, segment)."""
+    rest = at_mean_tension(lines, tension)
+    strain = 2.0 * (tension - spring.past) / spring.stiff - slow.strain
+    most = slow.most
+    if lines.original.shape[-2]:
+        original = lines.original
+        reached = _interpolated(strain, original[..., 2], original[..., 1])
+        most = jnp.maximum(most, jnp.where(lines.working_EA > 0.0, reached, 0.0))
+    pick = lambda a, b: jnp.where(spring.moves > 0.0, a, b)  # noqa: E731
+    return SlowState(pick(strain, rest.strain), pick(most, rest.most))
 
 
 def _of_slow_spring(
@@ -203,7 +259,8 @@ def stretch_law(
         law = _of_slow_spring(line, spring, (e_minus, e_plus), L, h, theta)
         old = mean, by_minus, by_plus
         mean, by_minus, by_plus = (
-            jnp.where(line.dynamic_EA > 0.0, a, b) for a, b in zip(law, old, strict=True)
+            jnp.where((line.dynamic_EA > 0.0) & (spring.moves > 0.0), a, b)
+            for a, b in zip(law, old, strict=True)
         )
     late = 2.0 * theta - 1.0
     total = (1.0 - late) * (l_plus + l_minus) + late * 2.0 * l_plus
@@ -291,6 +348,28 @@ def stored(line: LineArrays, lengths: Array, rest: Array) -> Array:
     low, T_low, slope, limits = _pieces(line)
     part = jnp.clip((p / rest)[:, None], *limits) - low
     return jnp.where(soft, rest * jnp.sum(part * (T_low + 0.5 * slope * part), -1), 0.0)
+
+
+def stretched_by_winch(
+    line: LineArrays, lengths: tuple[Array, Array], rest: Array, mu: Array
+) -> Array:
+    """Energy that changes of rest lengths put into the stretch of one line (segment,) [J].
+
+    With the elongations e and the mean rest length L of the step the tension T does the work
+    T (e_+ - e_- + L_+ - L_-) / 2: the first part is that of lengths that do not change, the second
+    the winch does, and it strains the rope that comes in.
+
+    Args:
+        line: one line.
+        lengths: of the segments at t_{n-1} and t_{n+1} [m].
+        rest: unstretched lengths at the same times (2, segment) [m].
+        mu: multipliers of the step [N].
+    """
+    L = 0.5 * (rest[0] + rest[1])
+    into = -mu * (lengths[0] + lengths[1]) / (2.0 * L) * (rest[1] - rest[0])
+    for sign, length, own in zip((-1.0, 1.0), lengths, rest, strict=True):
+        into = into + sign * (stored(line, length, own) - stored(line, length - own + L, L))
+    return into
 
 
 def static_multipliers(lines: LineArrays, q: Array) -> Array:

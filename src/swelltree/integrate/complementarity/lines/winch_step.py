@@ -67,11 +67,9 @@ def finished_winches(
     complete = jnp.where(at_first, winches.segment[:, None], arrays.rest_length)
     arrays = replace(arrays, rest_length=complete)
     pick = lambda x: jnp.where(at_first, x, 0.0).sum(-1)  # noqa: E731
-    # as much rope comes into the first segment as the winch lets go, strained like the rest
     tension = pick(reported.tension[winch_lines])
     speed = (rest - w.rest_last)[winch_lines] / (2.0 * setup.h)
-    EA = jnp.where(at_first, arrays.EA, jnp.inf).min(-1)
-    power = -tension * (1.0 + 0.5 * tension / EA) * speed + reported.winding[winch_lines]
+    power = reported.winding[winch_lines]
     brought, momentum = _brought(
         step, winch_lines, lines, (rest - w.rest)[winch_lines], winch_state.speed
     )

@@ -32,6 +32,7 @@ MEMORY = 6  # residuals that count for the next step's leave
 SHORTEST = 0.02  # shorter steps along a Newton direction are taken whatever the residual says
 TINY = 1e-300  # m
 CORRECTION = 1e-9  # m, rad: of bodies, after which powers are as good as their forces
+KINKED = 1e3  # 1/m: rate of Newton's method on complementarity, at best
 QUADRATIC = 1e-5  # m: below this residual Newton's method is trusted to predict itself
 
 
@@ -76,6 +77,9 @@ def search(step: Step) -> Iterate:
         correction = jnp.abs(result.change.x[: step.size.bodies]).max(initial=0.0)
         square = exact & (correction < CORRECTION)
         of_lines = result.line_error * ratio * jnp.where(square, ratio, 1.0)
+        if step.now.frozen is not None and step.lines.nodes.inextensible:
+            # a segment that changes sides has no second derivative
+            of_lines = jnp.maximum(of_lines, KINKED * result.line_error**2)
         of_bodies = result.error * falls(result.error, it.body_error)
         expected = jnp.maximum(of_lines, of_bodies)
         sure = (error < QUADRATIC) & (expected < form.tolerance) & (it.count > 0)

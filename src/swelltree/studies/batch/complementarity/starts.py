@@ -18,7 +18,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.linear.hydro import excitation_of, with_excitation
 from swelltree.hydro.linear.wave_sums import WaveSums
 from swelltree.integrate.complementarity.lines.node_axes import node_axes
-from swelltree.integrate.complementarity.run import RunState, after_step, single_step
+from swelltree.integrate.complementarity.run import RunState, after_step, room_for, single_step
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.start import set_up, wrench_at, wrenches_one_by_one
 from swelltree.integrate.complementarity.state import SchemeOptions, StepConstants
@@ -164,9 +164,6 @@ def axes_of_rows(case_start: CaseStart, none: tuple[()], at: Stepped, marks: Arr
     return axes
 
 
-WIDTH = 1  # samples that the programs of single steps have room for
-
-
 class Beginning(NamedTuple):
     """What cases with the same start share."""
 
@@ -215,12 +212,13 @@ class Starts:
     def _beginning(self, case: BatchCase) -> Beginning:
         task = self._task(case, prepared(self.usual.in_sea(case)[0]))
         validate_winch_commands(task.model, task.times)
-        stepper = TwoStepStepper(task, stepping_plan(task), WIDTH, compiled_wrenches)
+        room = room_for(task.model)
+        stepper = TwoStepStepper(task, stepping_plan(task), room, compiled_wrenches)
         form, step = stepper.plan.form, stepper.plan.step
         started = stepper.start()
         setup = set_up(task.model, form, step, started.derivatives)
         state = started.run_state.state
-        sample = single_step(form, WIDTH)(stepper.stepped_model, setup, state)[1]
+        sample = single_step(form)(stepper.stepped_model, setup, state)[1]
         rows = mapped(lambda x: np.asarray(x)[None], sample)
         if started.specified is not None:
             rows = as_specified(task.model, form, rows, Start(setup, started.specified))

@@ -150,7 +150,7 @@ def form_of_task(task: Task) -> SchemeOptions:
     return replace(
         with_events(task.model, form_of(task.model, task.formulation.name)),
         interior_point=task.solver == "interior_point",
-        tolerance=0.1 * task.stepping.atol,
+        tolerance=task.stepping.atol / 10.0,
         stored=output_channels(task.extremes),
     )
 

@@ -141,7 +141,7 @@ def without_waves(model: Model) -> Model:
 def to_rest(
     model: Model,
     form: SchemeOptions,
-    width: int = 200,
+    width: int | None = None,
     *,
     hold: bool = False,
     wrenches: Wrenches = wrenches_one_by_one,
@@ -201,7 +201,7 @@ def _cause(model: Model, form: SchemeOptions, rest: Rest, hold: bool) -> str:
     if hold:
         return ""
     # lines at rest, bodies as described: what then pulls them is out of balance
-    channels = channels_of(model, form, to_rest(model, form, 1, hold=True).sample)
+    channels = channels_of(model, form, to_rest(model, form, hold=True).sample)
     return f"{in_words(*unbalanced(model, channels))} ".lstrip()
 
 

@@ -182,7 +182,7 @@ class TwoStepStepper(Stepper):
         model, form, marks = self.stepped_model, self.plan.form, self.plan.marks
         setup = self.constants(state.derivatives)
         first = int(state.n_outputs)
-        requested = min(self.width, len(marks) - first)
+        requested = min(len(times), self.width, len(marks) - first)
         # the last chunk ends with the step that leaves the last sample
         closes = first + requested == len(marks)
         stops = [marks[-1], marks[-1] + 1] if closes else [marks[first + requested]]
@@ -219,7 +219,7 @@ class TwoStepStepper(Stepper):
             t_fail=np.asarray(t_fail),
             n_outputs=np.asarray(reached, np.int32),
             n_rescued=np.asarray(helped, np.int32),
-        ), samples
+        ), mapped(lambda x: x[: len(times)], samples)
 
     def continue_from(
         self, task: Task, state: TwoStepState, times: np.ndarray
