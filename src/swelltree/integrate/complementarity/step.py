@@ -295,9 +295,12 @@ def _finished_lines(
         winds=lines.winch is not None,
     )
     end_velocity = jnp.stack([v[:, 0], v[:, -1]], axis=1)
-    body = np.array(step.lines.end_body).reshape(-1, step.lines.n_points)[:, :2]
+    if excess is not None:
+        beyond = (excess[2] - excess[0]) / (2.0 * setup.h)
+        end_velocity = jnp.concatenate([end_velocity, beyond], axis=1)
+    body = np.array(step.lines.end_body).reshape(-1, step.lines.n_points)
     on_body = (body < state.v_minus.shape[0]).astype(float)
-    pulled = (on_body[:, :, None] * reported.end_force[:, :2] * end_velocity).sum((1, 2))
+    pulled = (on_body[:, :, None] * reported.end_force * end_velocity).sum((1, 2))
     if step.lines.tie_body:
         # where an end is caught it meets the body at another velocity: what that takes is its own
         moving = _point_velocity(step, three, step.lines.tie_body, state.tie_point)
