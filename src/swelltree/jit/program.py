@@ -470,7 +470,8 @@ Kind = tuple[tuple[int, ...], Hashable]  # shape and type of an array
 
 
 def kinds_of(leaves: list[Array]) -> tuple[Kind, ...]:
-    return tuple((np.shape(x), x.dtype if hasattr(x, "dtype") else type(x)) for x in leaves)
+    # numbers of Python by the type they have as arrays
+    return tuple((np.shape(x), dtype_of(x)) for x in leaves)
 
 
 def same_objects(a: Sequence[object], b: Sequence[object]) -> bool:
