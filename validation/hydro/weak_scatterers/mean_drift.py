@@ -187,7 +187,7 @@ def mean_drift_of_a_heaving_hemisphere() -> list[Check]:
     """Free in heave near resonance, Ka = 1: without the strip it is 1.9 times as large."""
     near, pressure, far, moved = heaving_hemisphere(0.03)
     why = "near resonance, where radiated and scattered waves cancel"
-    motion = "heave of the run is 8 mrad off: a milliradian changes the force by 0.3 %"
+    motion = "waterplane 0.2 % too large; a milliradian of heave changes the force by 0.3 %"
     return [
         Check("pressure at one frequency", pressure, 0.04 * HEMISPHERE, "N/m^2", why, HEMISPHERE),
         Check("far field", far, 0.04 * HEMISPHERE, "N/m^2", why, HEMISPHERE),
