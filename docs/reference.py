@@ -33,7 +33,7 @@ TOPICS = {
         "Forces, sensors, control laws",
         "SpringDamper Bushing BodyContact JointForce AppliedForce QuadraticDrag BodyDrag "
         "MorisonMember LinearDamping Immersion WeakScatterer WindDrag Rotor OwnEffect Controller "
-        "PointSensor DistanceSensor",
+        "Fmu PointSensor DistanceSensor",
     ),
     "ptos": (
         "Power take-offs",

@@ -140,7 +140,7 @@ _NAMES = {
         QuadraticDrag BodyDrag MorisonMember WindDrag Rotor Immersion
         WeakScatterer
         UniformCurrent PowerLawCurrent CurrentTable CurrentGrid FlowField Wind
-        SpringDamper JointForce AppliedForce OwnEffect Controller PointSensor DistanceSensor
+        SpringDamper JointForce AppliedForce OwnEffect Controller Fmu PointSensor DistanceSensor
         Coupling OwnCoupling Bushing BodyContact OwnLaw
         StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave GriddedSea
         SeaOf

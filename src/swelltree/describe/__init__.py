@@ -83,6 +83,7 @@ from swelltree.describe.forces.elements import (
     JointForce,
     SpringDamper,
 )
+from swelltree.describe.forces.fmu import Fmu
 from swelltree.describe.forces.immersion import Immersion
 from swelltree.describe.forces.own_effects import OwnEffect
 from swelltree.describe.forces.signals import Harmonic, Polynomial, Signal, Table, resolve
@@ -194,6 +195,7 @@ __all__ = [
     "EndStops",
     "EquilibriumStudy",
     "FlowField",
+    "Fmu",
     "FocusedWave",
     "Force",
     "Free",

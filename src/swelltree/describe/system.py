@@ -12,7 +12,7 @@ from swelltree.describe.bodies.body import Body, Point
 from swelltree.describe.environment.currents import CurrentLike, PowerLawCurrent, WindLike
 from swelltree.describe.environment.water import Water, as_water
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
-from swelltree.describe.forces.controllers import Controller, Sensor, check_order, parse_measure
+from swelltree.describe.forces.controllers import AnyController, Sensor, check_order, parse_measure
 from swelltree.describe.forces.elements import Force, JointForce, OnJoint, SpringDamper
 from swelltree.describe.forces.viscous import WindDrag
 from swelltree.describe.joints.couplings import AnyCoupling
@@ -95,7 +95,7 @@ class System(Description):
         bodies: the bodies.
         joints: the joints; every body must be joined to the world, if only by `Free`.
         forces: force elements (gravity is always there, see `Water`).
-        controllers: control laws.
+        controllers: control laws, and FMUs that control.
         sensors: points and distances to report.
         ptos: power take-offs.
         moorings: linear moorings and damping.
@@ -119,7 +119,7 @@ class System(Description):
     bodies: Annotated[Row[Body], _rows(Body)] = ()
     joints: Annotated[Row[Joint], _rows(Joint)] = ()
     forces: Annotated[Row[Force], _rows(Force, "forces")] = ()
-    controllers: Annotated[Row[Controller], _rows(Controller)] = ()
+    controllers: Annotated[Row[AnyController], _rows(AnyController)] = ()
     sensors: Annotated[Row[Sensor], _rows(Sensor)] = ()
     water: Annotated[ReadAs[Water], BeforeValidator(as_water)] = Water()
     ptos: Annotated[Row[Pto], _rows(Force, "ptos")] = ()
@@ -249,7 +249,7 @@ class System(Description):
         """The force element of a name."""
         return self._find(name, self.forces, "force")
 
-    def controller(self, name: str) -> Controller:
+    def controller(self, name: str) -> AnyController:
         """The controller of a name."""
         return self._find(name, self.controllers, "controller")
 
@@ -502,7 +502,7 @@ class System(Description):
                 "controller."
             )
 
-    def _check_driven(self, controller: Controller, name: str) -> None:
+    def _check_driven(self, controller: AnyController, name: str) -> None:
         simple = [f.name for f in self.forces if isinstance(f, SpringDamper | JointForce)]
         able = simple + [pto.name for pto in self.ptos if pto.type != "end_stops"]
         if name not in able:
@@ -523,7 +523,7 @@ class System(Description):
                 f"drives '{name}', which has its own force. Put that signal into the law."
             )
 
-    def _check_measure(self, controller: Controller, text: str) -> None:
+    def _check_measure(self, controller: AnyController, text: str) -> None:
         item, quantity, rate = parse_measure(text)
         joints = {joint.name: joint.layout().dofs for joint in self.joints}
         springs = {

@@ -38,6 +38,7 @@ from swelltree.jit import (
     switched_off,
 )
 from swelltree.model.capabilities import FluidSolver, StartsFromEquilibrium, all_winches, having
+from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect, where_solved
 from swelltree.multibody.formulations import Formulation, State
@@ -63,6 +64,7 @@ from swelltree.multibody.formulations.equations import (
     with_memory,
 )
 from swelltree.pto.actuators.forces import stroke_forces
+from swelltree.pto.controllers.fmu import steering_states
 from swelltree.results.sea import chosen
 from swelltree.spatial.rotations import compact
 from swelltree.studies.statics.equilibrium import equilibrium_state, find_rest
@@ -77,9 +79,21 @@ FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
 
 @functools.lru_cache(maxsize=64)
 def problem(
-    formulation: Formulation, matters: bool, eventful: bool = False, coupled: bool = False
+    formulation: Formulation,
+    matters: bool,
+    eventful: bool = False,
+    coupled: bool = False,
+    steering: tuple[tuple[str, tuple[bool, ...]], ...] = (),
 ) -> Problem:
-    """Initial-value problem of a formulation; cached, so that it is compiled once."""
+    """Initial-value problem of a formulation; cached, so that it is compiled once.
+
+    Args:
+        formulation: of the equations.
+        matters: whether settling changes rates.
+        eventful: whether there are events.
+        coupled: whether a flow is solved for.
+        steering: of each kind of internal states, which of them steer the steps; all if empty.
+    """
 
     def event(model: Model, t: Array, y: Phase) -> Array:
         return event_values(model, formulation, t, y)
@@ -90,11 +104,13 @@ def problem(
     def in_step(model: Model, t: Array, y: Phase, h: Array) -> Model:
         return step_model(model, formulation, t, y, h)
 
+    masks = {kind: np.array(mask) for kind, mask in steering}
+    internal = InternalState(True, masks) if masks else True
     return Problem(
         rate=lambda model, t, y: rates(model, formulation, t, y),
         settle=lambda model, t, y: settle(model, formulation, t, y),
         limit=out_of_range,
-        weights=Phase(State(True, True, True), False, True),  # the work steers no step
+        weights=Phase(State(True, True, True), False, internal),  # the work steers no step
         settle_changes_rate=matters,
         event=event if eventful else None,
         switch=switch if eventful else None,
@@ -117,7 +133,8 @@ def out_of_range(model: Model, t: Array, y: Phase) -> Array:
 def problem_of(model: Model, how: Formulation) -> Problem:
     """The initial-value problem of a model."""
     coupled = coupled_effect(model) is not None
-    return problem(how, how.settling_matters(model), event_count(model) > 0, coupled)
+    steering = steering_states(model)
+    return problem(how, how.settling_matters(model), event_count(model) > 0, coupled, steering)
 
 
 @functools.lru_cache(maxsize=64)

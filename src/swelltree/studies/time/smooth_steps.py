@@ -26,6 +26,7 @@ from swelltree.model.solved import coupled_effect, fixed_step
 from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations.equations import event_count, rates
 from swelltree.multibody.formulations.latches import dead_latches
+from swelltree.pto.controllers.fmu import fault_of_fmu
 from swelltree.pto.controllers.missing_numbers import not_finite
 from swelltree.studies.time.task import Task, required_step
 from swelltree.studies.time.verify import why_stopped
@@ -214,6 +215,8 @@ def failure(model: Model, how: Formulation, last: Carry, code: Code) -> tuple[Co
     sentence = describe(code, when)
     if code is Code.STOPPED_BY_USER:
         return code, sentence
+    if fault := fault_of_fmu(model):
+        return code, f"time stepping stopped at t = {when:.6g} s. {fault}"
     # the body that moves fastest at the last good state is where to look
     phase = jax.tree.map(jnp.asarray, last.y)
     kin = how.kinematics(model, jnp.asarray(last.t), phase.state)
