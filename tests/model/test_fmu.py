@@ -1,5 +1,8 @@
 """FMUs as controllers: the runs of the same law in Python, whatever goes wrong in the FMU."""
 
+import pickle
+
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -9,7 +12,7 @@ from made_fmu import pi_fmu
 from swelltree.describe.errors import SwelltreeError
 from swelltree.interop.fmi.device import device_of
 from swelltree.interop.fmi.fmu import archive, targets_of
-from swelltree.pto.controllers.fmu import fmu_law, pack, unpacked
+from swelltree.pto.controllers.fmu import PROCESSES, fmu_law, pack, unpacked
 
 pytest.importorskip("fmpy", reason="skipped: FMPy is not installed")
 pytestmark = needs_compiler
@@ -163,6 +166,16 @@ def test_exported_devices_of_both_versions_are_read(tmp_path):
         assert again[0] == rows[4]
         found.append(rows)
     np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_a_copy_in_another_process_runs_its_own_fmu(file):
+    law, hidden = fmu_law(unit(file))
+    content = cloudpickle.dumps(law)
+    PROCESSES.clear()
+    copy = pickle.loads(content)
+    assert copy.function.process is not law.function.process
+    question = 0.0, np.array([0.3, 0.1, *np.zeros(hidden)])
+    np.testing.assert_array_equal(copy.values(*question), law.values(*question))
 
 
 def test_the_state_of_an_fmu_is_packed_without_loss():

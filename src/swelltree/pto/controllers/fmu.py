@@ -67,6 +67,10 @@ class FmuProcess:
         self.last: tuple[object, np.ndarray] | None = None  # last question and its answer
         self.known = self._started()
 
+    def __reduce__(self) -> tuple[object, tuple[Fmu, bytes]]:
+        """A copy in another process of ours, as in a campaign, has its own."""
+        return shared_process, (self.fmu, self.content)
+
     # --- the process
 
     def _started(self) -> NamedValues:
@@ -342,6 +346,11 @@ def _process_of(fmu: Fmu) -> FmuProcess:
         raise fmu.fail(
             f"file '{fmu.file}' cannot be read: {error.strerror}. Check the path."
         ) from None
+    return shared_process(fmu, content)
+
+
+def shared_process(fmu: Fmu, content: bytes) -> FmuProcess:
+    """The process of an FMU with the content of its file."""
     key = _key(fmu, content)
     process = PROCESSES.get(key)
     if process is None:
