@@ -33,7 +33,7 @@ TOPICS = {
         "Forces, sensors, control laws",
         "SpringDamper Bushing BodyContact JointForce AppliedForce QuadraticDrag BodyDrag "
         "MorisonMember LinearDamping Immersion WeakScatterer WindDrag Rotor OwnEffect Controller "
-        "PointSensor DistanceSensor",
+        "Fmu PointSensor DistanceSensor",
     ),
     "ptos": (
         "Power take-offs",
@@ -96,7 +96,10 @@ TOPICS = {
         "rainflow damage_equivalent line_damage TNCurve line_ranges plot view live write_report "
         "export",
     ),
-    "interchange": ("Files of other codes", "read_moordyn write_moordyn read_moorpy read_wecsim"),
+    "interchange": (
+        "Files of other codes",
+        "read_moordyn write_moordyn read_moorpy read_wecsim read_urdf read_mjcf",
+    ),
     "simulators": ("Devices in other simulators", "export_fmu export_c"),
 }
 RETURNED = {  # what public names give back, and what a dataset is asked
@@ -116,7 +119,10 @@ RETURNED = {  # what public names give back, and what a dataset is asked
         "swelltree.accessor:Accessor",
         "swelltree.report.live.view:Live",
     ],
-    "interchange": ["swelltree.interop.wecsim.reader:WecsimCase"],
+    "interchange": [
+        "swelltree.interop.wecsim.reader:WecsimCase",
+        "swelltree.interop.mechanism_file:MechanismFile",
+    ],
 }
 OF_DESCRIPTIONS = (
     "at",

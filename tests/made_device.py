@@ -44,6 +44,10 @@ class CDevice:
             ("step_to", index, pointer, number),
             ("save", None, pointer, pointer),
             ("restore", index, pointer, pointer),
+            ("states", index),
+            ("get_states", None, pointer, pointer),
+            ("set_states", index, pointer, number, pointer),
+            ("derivative", index, pointer, pointer, pointer),
         ):
             function = self(name)
             function.restype, function.argtypes = result, arguments

@@ -40,9 +40,11 @@ if TYPE_CHECKING:
     )
     from swelltree.interop.fmi.c_code import export_c as export_c
     from swelltree.interop.fmi.fmu import export_fmu as export_fmu
+    from swelltree.interop.mjcf import read_mjcf as read_mjcf
     from swelltree.interop.moordyn.read import read_moordyn as read_moordyn
     from swelltree.interop.moordyn.write import write_moordyn as write_moordyn
     from swelltree.interop.moorpy import read_moorpy as read_moorpy
+    from swelltree.interop.urdf import read_urdf as read_urdf
     from swelltree.interop.wecsim.reader import read_wecsim as read_wecsim
     from swelltree.model.capabilities import ExcitedByWaves as ExcitedByWaves
     from swelltree.model.capabilities import FeelsEnvironment as FeelsEnvironment
@@ -140,7 +142,7 @@ _NAMES = {
         QuadraticDrag BodyDrag MorisonMember WindDrag Rotor Immersion
         WeakScatterer
         UniformCurrent PowerLawCurrent CurrentTable CurrentGrid FlowField Wind
-        SpringDamper JointForce AppliedForce OwnEffect Controller PointSensor DistanceSensor
+        SpringDamper JointForce AppliedForce OwnEffect Controller Fmu PointSensor DistanceSensor
         Coupling OwnCoupling Bushing BodyContact OwnLaw
         StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave GriddedSea
         SeaOf
@@ -162,7 +164,9 @@ _NAMES = {
     "swelltree.hydro.bem.run": "run_bem",
     "swelltree.interop.fmi.c_code": "export_c",
     "swelltree.interop.fmi.fmu": "export_fmu",
+    "swelltree.interop.mjcf": "read_mjcf",
     "swelltree.interop.moordyn.read": "read_moordyn",
+    "swelltree.interop.urdf": "read_urdf",
     "swelltree.interop.moordyn.write": "write_moordyn",
     "swelltree.interop.moorpy": "read_moorpy",
     "swelltree.interop.wecsim.reader": "read_wecsim",

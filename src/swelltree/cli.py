@@ -560,8 +560,8 @@ def export(
     out: Annotated[
         Path | None,
         typer.Argument(
-            help="File ending in .csv, .mat, .glb, .gif, .mp4, .png, .svg, .pdf, .pvd; of a case "
-            "in .fmu."
+            help="File ending in .csv, .mat, .glb, .usda, .gif, .mp4, .png, .svg, .pdf, .pvd; of a "
+            "case in .fmu."
         ),
     ] = None,
     c: Annotated[

@@ -50,6 +50,55 @@ def test_gltf_moves_the_bodies_as_the_run_does(tmp_path):
             assert moved == pytest.approx(turned, abs=1e-6)
 
 
+def test_usd_moves_the_bodies_as_the_run_does(tmp_path):
+    run = made_run(HOSTILE, duration=20.0)
+    path = sw.export(run, tmp_path / "run.usda")
+    text = path.read_text()
+    assert text.startswith("#usda 1.0")
+    assert 'upAxis = "Z"' in text
+    titles = re.findall(r'displayName = (".*")', text)
+    assert [json.loads(title) for title in titles] == list(HOSTILE)
+    names = re.findall(r'    def Xform "(.*)" \(', text)
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name) for name in names)
+    tracks = re.findall(r"(\w+)\.timeSamples = \{(.*?)\}", text, re.DOTALL)
+    assert len(tracks) == 2 * len(HOSTILE)
+    for k, (kind, rows) in enumerate(tracks):
+        pairs = [row.split(": ") for row in rows.strip().splitlines()]
+        codes = [float(code) for code, _ in pairs]
+        assert codes == pytest.approx(24 * run["time"].values)
+        values = np.array([json.loads(f"[{row.strip('(),')}]") for _, row in pairs])
+        body = k // 2
+        expected = run["position"].values[:, body, :3]
+        if kind == "orient":
+            expected = run["quaternion"].values[:, body]
+            values *= np.sign((values * expected).sum(1, keepdims=True))
+        assert values == pytest.approx(expected, rel=1e-8, abs=1e-8)
+
+
+def test_usd_is_read_by_pixar(tmp_path):
+    usd = pytest.importorskip("pxr.Usd", reason="skipped: usd-core is not installed")
+    from pxr import UsdGeom
+
+    run = made_run(HOSTILE, duration=20.0)
+    stage = usd.Stage.Open(str(sw.export(run, tmp_path / "run.usda")))
+    assert UsdGeom.GetStageUpAxis(stage) == "Z"
+    for body, prim in enumerate(stage.GetDefaultPrim().GetChildren()):
+        for k in (0, run.sizes["time"] - 1):
+            code = 24 * float(run.time[k])
+            matrix = np.array(UsdGeom.Xformable(prim).GetLocalTransformation(code)).T
+            np.testing.assert_allclose(matrix[:3, 3], run.position[k, body, :3], atol=1e-6)
+            w, x, y, z = run.quaternion.values[k, body]
+            column = [1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)]
+            np.testing.assert_allclose(matrix[:3, 0], column, atol=1e-6)
+        mesh = UsdGeom.Mesh(prim.GetChild("hull"))
+        assert mesh.ValidateTopology(
+            mesh.GetFaceVertexIndicesAttr().Get(),
+            mesh.GetFaceVertexCountsAttr().Get(),
+            len(mesh.GetPointsAttr().Get()),
+        )[0]
+
+
 def test_a_film_has_a_picture_for_every_time(tmp_path):
     from PIL import Image
 

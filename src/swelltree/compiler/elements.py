@@ -7,11 +7,13 @@ import numpy as np
 from swelltree.describe import AppliedForce, System
 from swelltree.describe.bodies.body import Point
 from swelltree.describe.forces.controllers import (
+    AnyController,
     Controller,
     DistanceSensor,
     PointSensor,
     parse_measure,
 )
+from swelltree.describe.forces.fmu import Fmu
 from swelltree.describe.forces.signals import resolve
 from swelltree.describe.forces.weak_scatterer import SCATTERER_TYPES
 from swelltree.describe.matrix6 import dense, six
@@ -38,6 +40,7 @@ from swelltree.pto.controllers.controllers import (
     LawOfStates,
     PlainLaw,
 )
+from swelltree.pto.controllers.fmu import fmu_law
 from swelltree.pto.controllers.law_checks import check_law, count_surfaces
 
 
@@ -156,11 +159,27 @@ def _controllers(system: System, layout: Layout, strokes: StrokeForces) -> Contr
 
 
 def _controller(
-    system: System, layout: Layout, strokes: StrokeForces, controller: Controller
+    system: System, layout: Layout, strokes: StrokeForces, controller: AnyController
 ) -> CompiledController:
     measures = tuple(_measure(layout, strokes, controller, text) for text in controller.measures)
     of_bodies = any(quantity == "body" for quantity, *_ in measures)
     drives = tuple(strokes.names.index(name) for name in controller.drives)
+    zero = described_pose(system, layout) if of_bodies else None
+    if isinstance(controller, Fmu):
+        law, hidden = fmu_law(controller)
+        names = (*controller.reports, *(f"state_{k}" for k in range(hidden)))
+        return CompiledController(
+            law,
+            measures,
+            drives,
+            name=str(controller.name),
+            states=names,
+            hidden=hidden,
+            start=(np.zeros(()),) * len(names),
+            sample_time=np.array(controller.sample_time),
+            zero=zero,
+        )
+    assert isinstance(controller, Controller)
     gains = tuple(name for name, _ in controller.gains)
     names, count = tuple(controller.states), len(measures) + len(gains) + len(controller.states)
     size = len(drives) + len(names)
@@ -190,16 +209,16 @@ def _controller(
         tuple(np.array(value) for _, value in controller.gains),
         controller.name,
         names,
-        tuple(map(np.array, first)),
-        None if every is None else np.array(every),
-        surfaces,
-        n_surfaces,
-        zero=described_pose(system, layout) if of_bodies else None,
+        start=tuple(map(np.array, first)),
+        sample_time=None if every is None else np.array(every),
+        surfaces=surfaces,
+        n_surfaces=n_surfaces,
+        zero=zero,
     )
 
 
 def _measure(
-    layout: Layout, strokes: StrokeForces, controller: Controller, text: str
+    layout: Layout, strokes: StrokeForces, controller: AnyController, text: str
 ) -> tuple[str, int, bool]:
     item, quantity, is_rate = parse_measure(text)
     if quantity == "force" and strokes.law_of(strokes.names.index(item))[0].sticks:

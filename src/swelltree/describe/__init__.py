@@ -81,6 +81,7 @@ from swelltree.describe.forces.elements import Bushing as Bushing
 from swelltree.describe.forces.elements import Force as Force
 from swelltree.describe.forces.elements import JointForce as JointForce
 from swelltree.describe.forces.elements import SpringDamper as SpringDamper
+from swelltree.describe.forces.fmu import Fmu as Fmu
 from swelltree.describe.forces.immersion import Immersion as Immersion
 from swelltree.describe.forces.signals import Harmonic as Harmonic
 from swelltree.describe.forces.signals import Polynomial as Polynomial

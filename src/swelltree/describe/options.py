@@ -347,7 +347,8 @@ class ExportOptions(SolverOptions, total=False):
     inputs: Annotated[Sequence[str] | None, Option(file=PYTHON_ONLY)]
     """what is given from outside, held over each step: names of PTOs, springs, joint forces,
     winches and applied forces; all of these if not given. As in `stepper` a force adds to what the
-    element does by itself, a speed to the set speed of the winch."""
+    element does by itself, a speed to the set speed of the winch. "elevation": the waves, in place
+    of a sea, as the elevation at the bodies some time ahead."""
     outputs: Annotated[Sequence[str] | None, Option(file=PYTHON_ONLY)]
     """channels by their names in results ("float.Heave", "velocity", "absorbed_power.pto",
     "elevation"); displacements and absorbed powers if not given."""
@@ -359,6 +360,12 @@ class ExportOptions(SolverOptions, total=False):
     are summed for as long as wanted."""
     step: Annotated[Number | None, Option(None, "s", positive=True)]
     """of fixed steps by rk4 [s], which is the solver where a step is given."""
+    elevation_beta: Annotated[Number, Option(0.0, "rad", file=PYTHON_ONLY)]
+    """heading of the waves of the input "elevation", towards which they go [rad]."""
+    model_exchange: Annotated[bool, Option(False, file=PYTHON_ONLY)]
+    """also the equations of motion and their derivatives: an FMU can then be used for model
+    exchange, where the host integrates, too, and has directional derivatives. For systems without
+    closed loops and events."""
 
 
 class ManyRuns(Sampling, total=False):

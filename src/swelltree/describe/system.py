@@ -17,7 +17,7 @@ from swelltree.describe.environment.water import (
     as_water,
 )
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
-from swelltree.describe.forces.controllers import Controller, Sensor, check_order, parse_measure
+from swelltree.describe.forces.controllers import AnyController, Sensor, check_order, parse_measure
 from swelltree.describe.forces.elements import Force, JointForce, OnJoint, SpringDamper
 from swelltree.describe.forces.viscous import WindDrag
 from swelltree.describe.joints.couplings import AnyCoupling
@@ -98,7 +98,7 @@ class System(Description):
         bodies: the bodies.
         joints: the joints; every body must be joined to the world, if only by `Free`.
         forces: force elements (gravity is always there, see `Water`).
-        controllers: control laws.
+        controllers: control laws, and FMUs that control.
         sensors: points and distances to report.
         ptos: power take-offs.
         moorings: linear moorings and damping.
@@ -122,7 +122,7 @@ class System(Description):
     bodies: Annotated[Row[Body], _rows(Body)] = ()
     joints: Annotated[Row[Joint], _rows(Joint)] = ()
     forces: Annotated[Row[Force], _rows(Force, "forces")] = ()
-    controllers: Annotated[Row[Controller], _rows(Controller)] = ()
+    controllers: Annotated[Row[AnyController], _rows(AnyController)] = ()
     sensors: Annotated[Row[Sensor], _rows(Sensor)] = ()
     water: Annotated[ReadAs[Water], BeforeValidator(as_water)] = Water()
     ptos: Annotated[Row[Pto], _rows(Force, "ptos")] = ()
@@ -252,7 +252,7 @@ class System(Description):
         """The force element of a name."""
         return self._find(name, self.forces, "force")
 
-    def controller(self, name: str) -> Controller:
+    def controller(self, name: str) -> AnyController:
         """The controller of a name."""
         return self._find(name, self.controllers, "controller")
 
@@ -505,7 +505,7 @@ class System(Description):
                 "controller."
             )
 
-    def _check_driven(self, controller: Controller, name: str) -> None:
+    def _check_driven(self, controller: AnyController, name: str) -> None:
         simple = [f.name for f in self.forces if isinstance(f, SpringDamper | JointForce)]
         able = simple + [pto.name for pto in self.ptos if pto.type != "end_stops"]
         if name not in able:
@@ -526,7 +526,7 @@ class System(Description):
                 f"drives '{name}', which has its own force. Put that signal into the law."
             )
 
-    def _check_measure(self, controller: Controller, text: str) -> None:
+    def _check_measure(self, controller: AnyController, text: str) -> None:
         item, quantity, rate = parse_measure(text)
         joints = {joint.name: joint.layout().dofs for joint in self.joints}
         springs = {

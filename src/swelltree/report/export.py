@@ -17,14 +17,15 @@ from swelltree.describe.files.atomic import write_atomic
 if TYPE_CHECKING:
     import xarray as xr
 
-ENDINGS = (".glb", ".gif", ".mp4", ".png", ".svg", ".pdf", ".pvd", ".csv", ".mat")
+ENDINGS = (".glb", ".usda", ".gif", ".mp4", ".png", ".svg", ".pdf", ".pvd", ".csv", ".mat")
 AXES = ("time", "omega", "case", "mode")  # of which a table has one row for each value
 LONGEST_NAME = 63  # of a variable in MATLAB
 
 
 def export(dataset: xr.Dataset, path: str | Path) -> Path:
-    """Write a result as animated glTF (.glb), film (.gif, .mp4) or plot (.png, .svg, .pdf).
+    """Write a result as a 3-D scene, film, plot or table.
 
+    Scenes are animated: glTF (.glb), USD (.usda). Films are .gif or .mp4, plots .png, .svg or .pdf.
     All numbers are written as a table (.csv, a row for each time, frequency, case or mode) or for
     MATLAB and Octave (.mat). Of weak scatterers the computed free surface and the pressure on hulls
     are written for VTK (.pvd, with one file for each sample beside it).
@@ -39,6 +40,10 @@ def export(dataset: xr.Dataset, path: str | Path) -> Path:
         from swelltree.report.film import write_gltf
 
         return write_gltf(dataset, path)
+    if ending == ".usda":
+        from swelltree.report.usd import write_usd
+
+        return write_usd(dataset, path)
     if ending in (".gif", ".mp4"):
         from swelltree.report.film import write_film
 

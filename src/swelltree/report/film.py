@@ -257,15 +257,10 @@ def write_gltf(dataset: xr.Dataset, path: str | Path) -> Path:
         dataset: a result in time.
         path: of the file, ending in .glb.
     """
-    if "time" not in dataset.dims or "quaternion" not in dataset:
-        raise SwelltreeError("glTF needs a time-domain run. Give the result of simulate.")
-    drawing = drawing_of(dataset)
-    every = stride(dataset.sizes["time"], dataset.sizes["body"], KEYS)
-    some = dataset[["position", "quaternion"]].isel(time=slice(None, None, every))
-    place = some["position"].values[:, :, :3]
-    turn = continuous(some["quaternion"].values)[..., [1, 2, 3, 0]]
+    drawing, times, place, turn = keyframes(dataset, "glTF")
+    turn = turn[..., [1, 2, 3, 0]]
     buffer = _Buffer()
-    time = buffer.add(some["time"].values)
+    time = buffer.add(times)
     meshes, nodes, samplers, tracks = [], [], [], []
     for i, body in enumerate(drawing["bodies"]):
         panels = unpack_shape(drawing["shapes"][body["shape"]])
@@ -305,6 +300,30 @@ def write_gltf(dataset: xr.Dataset, path: str | Path) -> Path:
     return write_atomic(Path(path), _glb(content, bytes(buffer.data)))
 
 
+def keyframes(
+    dataset: xr.Dataset, word: str
+) -> tuple[NamedValues, np.ndarray, np.ndarray, np.ndarray]:
+    """Drawing, times, positions (time, body, 3) and quaternions w, x, y, z of a run.
+
+    Args:
+        dataset: a result in time.
+        word: of the format, for the message.
+    """
+    if "time" not in dataset.dims or "quaternion" not in dataset:
+        raise SwelltreeError(f"{word} needs a time-domain run. Give the result of simulate.")
+    every = stride(dataset.sizes["time"], dataset.sizes["body"], KEYS)
+    some = dataset[["position", "quaternion"]].isel(time=slice(None, None, every))
+    turn = continuous(some["quaternion"].values)
+    return drawing_of(dataset), some["time"].values, some["position"].values[:, :, :3], turn
+
+
+def linear_color(i: int) -> list[float]:
+    """Color of a body as linear red, green and blue."""
+    code = COLORS[i % len(COLORS)]
+    rgb = np.array([int(code[k : k + 2], 16) for k in (1, 3, 5)]) / 255.0
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4).tolist()
+
+
 def _facets(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Corners of triangles with the normal of each triangle."""
     normal = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
@@ -313,10 +332,7 @@ def _facets(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _material(i: int, name: str) -> NamedValues:
-    code = COLORS[i % len(COLORS)]
-    rgb = np.array([int(code[k : k + 2], 16) for k in (1, 3, 5)]) / 255.0
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    look = {"baseColorFactor": [*linear.tolist(), 1.0], "metallicFactor": 0.0}
+    look = {"baseColorFactor": [*linear_color(i), 1.0], "metallicFactor": 0.0}
     return {"name": name, "pbrMetallicRoughness": look | {"roughnessFactor": 0.7}}
 
 

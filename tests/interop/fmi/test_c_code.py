@@ -164,6 +164,7 @@ int main(void)
     size_t n = rm3_saved();
     rm3_t *d = rm3_init(malloc(rm3_size()));
     double *saved = malloc(n * sizeof *saved), value;
+    double *row = calloc(2 * RM3_COUNT + 8, sizeof *row);
     int i, k, round;
     srand(7);
     for (round = 0; round < 200; round++) {
@@ -177,11 +178,17 @@ int main(void)
         rm3_save(d, saved);
         for (k = 0; k < 3; k++) saved[rand() % n] = numbers[rand() % 10];
         rm3_restore(d, saved);
+        for (i = 0; i < RM3_COUNT; i++) row[i] = numbers[rand() % 10];
+        rm3_set_states(d, numbers[rand() % 10], row);
+        rm3_get_states(d, row);
+        rm3_rates(d, row);
+        rm3_derivative(d, row, row + RM3_COUNT);
         if (round % 20 == 0) rm3_init(d);
     }
     rm3_init(d);
     if (rm3_step(d, 0.1) != RM3_OK) return 2;
     free(saved);
+    free(row);
     free(d);
     return 0;
 }
@@ -192,9 +199,12 @@ HOST = r"""
 #if VERSION == 2
 #include "fmi2.c"
 #define F(name) fmi2##name
-#define START fmi2Instantiate("one", 1, IDENTITY, "", &host, 0, 0)
+#define START fmi2Instantiate("one", EXCHANGED ? 0 : 1, IDENTITY, "", &host, 0, 0)
 #define BEGIN(c, x) fmi2SetupExperiment(c, 0, 0, x, 0, 0), fmi2EnterInitializationMode(c)
 #define STEP(c, t, h) fmi2DoStep(c, t, h, 1)
+#define RATES(c, v, n) fmi2GetDerivatives(c, v, n)
+#define CHANGE(c, u, k, s, v) fmi2GetDirectionalDerivative(c, u, 1, k, 1, s, v)
+#define EVENT_END(c) fmi2NewDiscreteStates(c, NULL)
 #define GET(c, r, n, v) fmi2GetReal(c, r, n, v)
 #define SET(c, r, n, v) fmi2SetReal(c, r, n, v)
 static void log_it(void *e, fmi2String i, int s, fmi2String k, fmi2String m, ...)
@@ -206,8 +216,15 @@ static fmi2Callbacks host = {log_it, NULL, NULL, NULL, NULL};
 #else
 #include "fmi3.c"
 #define F(name) fmi3##name
+#if EXCHANGED
+#define START fmi3InstantiateModelExchange("one", IDENTITY, "", 0, 0, NULL, log_it)
+#else
 #define START \
     fmi3InstantiateCoSimulation("one", IDENTITY, "", 0, 0, 0, 0, NULL, 0, NULL, log_it, NULL)
+#endif
+#define RATES(c, v, n) fmi3GetContinuousStateDerivatives(c, v, n)
+#define CHANGE(c, u, k, s, v) fmi3GetDirectionalDerivative(c, u, 1, k, 1, s, 1, v, 1)
+#define EVENT_END(c) fmi3UpdateDiscreteStates(c, NULL, NULL, NULL, NULL, NULL, NULL)
 #define BEGIN(c, x) fmi3EnterInitializationMode(c, 0, 0, x, 0, 0)
 #define STEP(c, t, h) fmi3DoStep(c, t, h, 1, NULL, NULL, NULL, NULL)
 #define GET(c, r, n, v) fmi3GetFloat64(c, r, n, v, n)
@@ -233,13 +250,24 @@ int main(void)
     unsigned char *raw = calloc(1, n + 8);
     void *bytes = raw;
     void *c = START, *state = NULL;
+    double *x = calloc(RM3_STATES + 2, sizeof *x);
     int round;
     if (!c || STEP(NULL, 0.0, 0.1) != ERROR || GET(NULL, refs, 1, v) != ERROR) return 1;
     srand(7);
     for (round = 0; round < 3000; round++) {
         uint32_t r[3] = {refs[rand() % 7], refs[rand() % 7], refs[rand() % 7]};
         for (k = 0; k < 3; k++) v[k] = numbers[rand() % 10];
-        switch (rand() % 12) {
+        switch (rand() % 20) {
+        case 12: CALL(EnterEventMode)(c); break;
+        case 13: EVENT_END(c); CALL(EnterContinuousTimeMode)(c); break;
+        case 14: CALL(SetTime)(c, rand() % 2 ? time_of(c) + 0.01 : v[0]); break;
+        case 15: RATES(c, rand() % 9 ? x : NULL, RM3_STATES + (rand() % 9 == 0)); break;
+        case 16: CHANGE(c, rand() % 9 ? r : NULL, r + 1, v, rand() % 9 ? v + 1 : NULL); break;
+        case 17:
+            CALL(GetContinuousStates)(c, x, RM3_STATES);
+            if (RM3_STATES) x[rand() % (RM3_STATES + 1)] += v[0];
+            CALL(SetContinuousStates)(c, x, RM3_STATES + (rand() % 9 == 0));
+            break;
         case 0: BEGIN(c, numbers[rand() % 10]); break;
         case 1: CALL(ExitInitializationMode)(c); break;
         case 2: if (rand() % 20 == 0) CALL(Terminate)(c); break;
@@ -261,6 +289,7 @@ int main(void)
     CALL(FreeInstance)(c);
     CALL(FreeInstance)(NULL);
     free(raw);
+    free(x);
     return 0;
 }
 """
@@ -292,13 +321,37 @@ def test_no_argument_makes_it_read_or_write_elsewhere(exported, tmp_path, saniti
     sanitized(tmp_path, ["hostile.c", "rm3.c", "rm3_model.o"])
 
 
+OTHERS = {
+    "equations": {"outputs": OUTPUTS[:2], "model_exchange": True},
+    "elevation": {"outputs": OUTPUTS[:2], "inputs": ["elevation"]},
+}
+
+
 @needs_compiler
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", OTHERS)
+def test_no_argument_of_any_kind_of_device_does(ready, kind, tmp_path, sanitized):
+    model, sea = ready
+    device = device_of(model, None if kind == "elevation" else sea, step=STEP, **OTHERS[kind])
+    write_c(device, tmp_path)
+    (tmp_path / "hostile.c").write_text(HOSTILE)
+    sanitized(tmp_path, ["hostile.c", "rm3.c", "rm3_model.o"])
+
+
+@pytest.fixture(scope="module")
+def smooth(ready):
+    return device_of(*ready, step=STEP, **OTHERS["equations"])
+
+
+@needs_compiler
+@pytest.mark.parametrize("exchanged", [0, 1])
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
-def test_no_call_of_an_fmu_does_so_either(exported, version, tmp_path, sanitized):
-    for name, content in sources_of(exported, version, "{identity}").items():
+def test_no_call_of_an_fmu_does_so_either(smooth, version, exchanged, tmp_path, sanitized):
+    for name, content in sources_of(smooth, version, "{identity}").items():
         (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
     (tmp_path / "host.c").write_text(HOST)
-    sanitized(tmp_path, ["host.c", "rm3.c", "rm3_model.o"], f"-DVERSION={version[0]}")
+    flags = f"-DVERSION={version[0]}", f"-DEXCHANGED={exchanged}"
+    sanitized(tmp_path, ["host.c", "rm3.c", "rm3_model.o"], *flags)
 
 
 @needs_compiler

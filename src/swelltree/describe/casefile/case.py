@@ -33,6 +33,7 @@ from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
 from swelltree.describe.files.atomic import file_stems, user_path
 from swelltree.describe.forces.controllers import OWN_TYPES, SENSOR_TYPES, Controller
 from swelltree.describe.forces.elements import BUSHING_TYPES, CONTACT_TYPES, FORCE_TYPES
+from swelltree.describe.forces.fmu import Fmu
 from swelltree.describe.forces.immersion import IMMERSION_TYPES
 from swelltree.describe.forces.signals import PATH
 from swelltree.describe.forces.viscous import ROTOR_TYPES, VISCOUS_TYPES
@@ -80,7 +81,7 @@ LISTS: dict[str, tuple[str, type[Description] | Mapping[str, type[Description]]]
         | SCATTERER_TYPES
         | OWN_TYPES,
     ),
-    "controllers": ("controller", Controller),
+    "controllers": ("controller", {"": Controller, Fmu.type: Fmu}),
     "sensors": ("sensor", SENSOR_TYPES),
     "ptos": ("pto", PTO_TYPES),
     "moorings": ("mooring", MOORING_TYPES),
@@ -218,7 +219,7 @@ def _find_files(table: object, folder: Path) -> None:
     elif isinstance(table, dict):
         for key, value in table.items():
             is_mesh = key == "path" and table.get("shape") == "mesh"
-            is_record = key == "file" and table.get("type") == "measured"
+            is_record = key == "file" and table.get("type") in ("measured", "fmu")
             is_data = key == "hydro" and isinstance(value, dict)
             is_field = key == "data" and table.get("type") == "gridded"
             if (is_mesh or is_record or is_field) and isinstance(value, str):
@@ -263,7 +264,7 @@ def _item(word: str, classes: type[D] | Mapping[str, type[D]], row: NamedValues)
         raise SwelltreeError(
             f"{label}: there is no {word} type {shown(kind)}.{suggest(kind, classes)} The "
             "types are "
-            f"{listed(classes)}."
+            f"{listed(filter(None, classes))}."
         )
     return classes[kind](**{key: value for key, value in row.items() if key != "type"})
 

@@ -69,8 +69,23 @@ Gains = Annotated[
 ]
 
 
+class AnyController(Description):
+    """What drives elements by measured channels: a law, or a program in a file.
+
+    Args:
+        name: unique in the system.
+        measures: channels that are measured.
+        drives: names of the elements that are driven.
+    """
+
+    kind: ClassVar[str] = "controller"
+    name: str
+    measures: Sequence[str]
+    drives: Sequence[str]
+
+
 @description
-class Controller(Description):
+class Controller(AnyController):
     """A control law.
 
     Args:
@@ -98,7 +113,6 @@ class Controller(Description):
             through zero where the law jumps. Steps end there, and states change there only.
     """
 
-    kind: ClassVar[str] = "controller"
     name: Name
     measures: Names
     drives: Names
@@ -150,7 +164,7 @@ class Controller(Description):
         return table
 
 
-def check_order(controllers: Sequence[Controller]) -> None:
+def check_order(controllers: Sequence[AnyController]) -> None:
     """Reject controllers of which each waits for the force that another gives.
 
     A controller that measures the force of an element comes after all others that drive it.

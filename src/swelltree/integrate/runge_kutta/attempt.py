@@ -401,7 +401,8 @@ def _parts(problem: Problem, args: Tree, y: Tree) -> tuple[np.ndarray, np.ndarra
         return np.concatenate(parts) if parts else np.zeros(0, bool)
 
     def marked(weight: Array, part: Tree) -> Tree:
-        return jax.tree.map(lambda leaf: np.full(np.shape(leaf), weight is not False), part)
+        mask = weight if isinstance(weight, np.ndarray) else weight is not False
+        return jax.tree.map(lambda leaf: np.broadcast_to(mask != 0, np.shape(leaf)), part)
 
     counts = flat(jax.tree.map(marked, problem.weights, y))
     block, in_block = problem.block, np.zeros_like(counts)

@@ -8,6 +8,7 @@ was shortened only to land does not shorten the next one.
 
 from __future__ import annotations
 
+import numpy as np
 from jaxtyping import Bool, Float
 
 from swelltree.jit import Array, Tree, jax, jnp
@@ -35,7 +36,8 @@ def error_norm(
         error: estimate of the local error, same tree as y.
         y0: value at the start of the step.
         y1: value at its end.
-        weights: prefix tree of y; False (or 0) leaves its part of y out of the norm.
+        weights: prefix tree of y; False (or 0) leaves its part of y out of the norm, and so do
+            the zeros of an array of weights.
         rtol: relative tolerance r.
         atol: absolute tolerance a.
     """
@@ -48,7 +50,7 @@ def error_norm(
         for e, a, b in zip(*(jax.tree.leaves(part) for part in parts), strict=True):
             scale = atol + rtol * jnp.maximum(jnp.abs(a), jnp.abs(b))
             total = total + jnp.sum(jnp.square(weight * e / scale))
-            count += e.size
+            count += np.count_nonzero(weight) if isinstance(weight, np.ndarray) else e.size
 
     jax.tree.map(add, weights, error, y0, y1)
     mean = total / max(count, 1)

@@ -11,7 +11,7 @@ from typing import Unpack
 from swelltree.describe.files.atomic import write_atomic
 from swelltree.describe.options import ExportOptions, with_options
 from swelltree.integrate.problem import Code, describe
-from swelltree.interop.fmi.device import BLOCK, BLOCKS, Device, Variable, device_of
+from swelltree.interop.fmi.device import BLOCK, BLOCKS, LONGEST_STEP, Device, Variable, device_of
 from swelltree.model.model import Model
 from swelltree.results.files import make_folder
 from swelltree.waves.sea import AnySea
@@ -74,10 +74,16 @@ def renamed(text: str, prefix: str) -> str:
 
 
 def _numbers(device: Device) -> str:
-    lines, used = ["enum {", "    DEVICE_TIME = 0, /* s */"], {"TIME", "OK", "REFUSED", "STOPPED"}
+    lines, used = (
+        ["enum {", "    DEVICE_TIME = 0, /* s */"],
+        {"TIME", "OK", "REFUSED", "STOPPED", "STATES", "COUNT", "FIRST_OUTPUT", "FIRST_STATE"},
+    )
     number = 1
-    for variable in (*device.inputs, *device.parameters, *device.outputs):
-        if number == 1 + len(device.inputs) + len(device.parameters):
+    counts = len(device.all_inputs) + len(device.parameters) + len(device.outputs)
+    for variable in (*device.all_inputs, *device.parameters, *device.outputs, *device.states):
+        if number == 1 + counts:
+            lines.append(f"    DEVICE_FIRST_STATE = {number},")
+        if number == 1 + len(device.all_inputs) + len(device.parameters):
             lines.append(f"    DEVICE_FIRST_OUTPUT = {number},")
         name = word = re.sub(r"\W+", "_", variable.name, flags=re.ASCII).strip("_").upper()
         copies = (f"{word}_{k}" for k in range(2, len(used) + 2))
@@ -88,7 +94,11 @@ def _numbers(device: Device) -> str:
         number += 1
     if not device.outputs:
         lines.append(f"    DEVICE_FIRST_OUTPUT = {number},")
-    return "\n".join([*lines, f"    DEVICE_COUNT = {number}", "};"])
+    states = len(device.states)
+    if not states:
+        lines.append(f"    DEVICE_FIRST_STATE = {number},")
+    lines.append(f"    DEVICE_STATES = {states}, /* their rates follow them */")
+    return "\n".join([*lines, f"    DEVICE_COUNT = {number + states}", "};"])
 
 
 def quoted(text: str) -> str:
@@ -121,19 +131,37 @@ def _data(device: Device, cpu: str) -> str:
         "CODE": rows.code,
         "RATE_KNOWN": rows.rate_known,
         "CROSSING": rows.crossing,
+        "STATE_TIME": rows.time,
+        "SAMPLED": rows.sampled,
         "BEGIN_TIME": _number(device.begin),
         "LAST_TIME": _number(device.end),
         "FIXED_STEP": _number(device.step or 0.0),
+        "STATES": len(device.states),
+        "ELEVATIONS": 0,
     }
+    waves_in = device.elevation
+    if waves_in is not None:
+        numbers |= {"ELEVATIONS": len(waves_in.variables), "LAGS": len(waves_in.kernel)}
+        numbers |= {"AHEAD": waves_in.ahead, "LEAD": _number(waves_in.lead)}
+        numbers["LEAD_ROWS"] = int(waves_in.lead / waves_in.step) + 1
+        numbers["LONGEST_STEP"] = _number(LONGEST_STEP)
+    equations = device.equations
+    if equations is not None:
+        for word, sizes in zip(("ODE", "TANGENT"), equations.sizes, strict=True):
+            kinds = zip(("IN", "OUT", "WORK"), sizes, strict=True)
+            numbers |= {f"SIZE_{word}_{kind}": size for kind, size in kinds}
+        numbers["AT_RATES"], numbers["AT_ODE_OUTPUTS"] = equations.places[0]
+        numbers["AT_TANGENT_RATES"], numbers["AT_TANGENT_OUTPUTS"] = equations.places[1]
     if device.waves is not None:
         step, forces, work = device.waves
-        numbers |= {"WAVE_STEP": _number(step), "FORCES": forces, "SIZE_SUMS": work}
+        numbers |= {"WAVE_STEP": _number(step), "FORCES": forces, "SIZE_SUMS": work + 1}
         numbers |= {"BLOCK": BLOCK, "BLOCKS": BLOCKS}
     lines = [f"#define {name} {x}" for name, x in numbers.items()]
     if cpu == "x86-64-v3":
         lines.append("#define NEEDS_AVX2 1")
     time = Variable("time", "s", "time", device.begin)
-    known = (time, *device.inputs, *device.parameters, *device.outputs)
+    known = (time, *device.all_inputs, *device.parameters, *device.outputs)
+    known += (*device.states, *device.rates)
     entries = (
         f"    {{{quoted(x.name)}, {quoted(x.unit)}, {_number(x.limit)}, {int(x.tunable)}}}"
         for x in known
@@ -148,6 +176,8 @@ def _data(device: Device, cpu: str) -> str:
             ",\n".join(entries),
             "};",
             "",
+            *_state_places(device),
+            *_records(device),
             f"#define CODES {len(Code)}",
             "static const char *const reasons[] = {",
             ",\n".join(f"    {quoted(text)}" for text in _reasons()),
@@ -155,6 +185,22 @@ def _data(device: Device, cpu: str) -> str:
             "",
         ]
     )
+
+
+def _state_places(device: Device) -> Iterable[str]:
+    """Where states are in the row of the step program."""
+    if device.equations is not None:
+        places = ", ".join(map(str, device.equations.state_at))
+        yield f"static const int state_at[] = {{{places}}};"
+        yield ""
+
+
+def _records(device: Device) -> Iterable[str]:
+    """Which elevation each force follows."""
+    if device.elevation is not None:
+        records = ", ".join(map(str, device.elevation.records))
+        yield f"static const int record_of[] = {{{records}}};"
+        yield ""
 
 
 def _reasons() -> Iterable[str]:

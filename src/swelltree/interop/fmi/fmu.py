@@ -1,4 +1,4 @@
-"""`export_fmu`: a device as a Functional Mock-up Unit for co-simulation."""
+"""`export_fmu`: a device as a Functional Mock-up Unit, for co-simulation and model exchange."""
 
 from __future__ import annotations
 
@@ -93,7 +93,10 @@ def export_fmu(
     platforms: Sequence[str] | None = None,
     **options: Unpack[ExportOptions],
 ) -> Path:
-    """Write a model in its sea as an FMU for co-simulation, with native code for this system.
+    """Write a model in its sea as an FMU, with native code for this system.
+
+    It is for co-simulation: the device steps itself. With model_exchange=True it can also be
+    integrated by the host, and has directional derivatives.
 
     Where it runs it needs no Python. Needed here is a C compiler: that of the system (`cc`, or
     what the environment variable CC names), else that of the extra `fmi`. Components of the sea
@@ -190,7 +193,7 @@ def archive(device: Device, version: str, targets: Sequence[Target]) -> bytes:
 
 def _identity(device: Device, version: str) -> str:
     """Unique identifier of a device, used as GUID."""
-    variables = device.inputs, device.parameters, device.outputs
+    variables = device.all_inputs, device.parameters, device.outputs, device.states
     words = repr((variables, version, device.programs, device.begin, device.end))
     numbers = b"".join(x.tobytes() for x in device.tables.values())
     h = hashlib.sha256(words.encode() + numbers).hexdigest()
@@ -251,9 +254,11 @@ def _attributes(**values: object) -> str:
 def _variables(device: Device) -> Iterator[tuple[int, Variable, str, str]]:
     """Value reference, variable, causality and variability of all of them, time first."""
     groups = (
-        ("input", device.inputs, "continuous"),
+        ("input", device.all_inputs, "continuous"),
         ("parameter", device.parameters, ""),
         ("output", device.outputs, "continuous"),
+        ("local", device.states, "continuous"),
+        ("local", device.rates, "continuous"),
     )
     yield 0, Variable("time", "s", "time", device.begin), "independent", "continuous"
     number = 1
@@ -276,6 +281,7 @@ def _units(device: Device) -> Iterator[str]:
 
 def _head(device: Device) -> dict[str, object]:
     sea = "in the sea drawn at export" if device.waves else "without waves of its own"
+    sea = "in waves that are inputs" if device.elevation else sea
     return {
         "description": f"{device.name}, {sea}",
         "generationTool": f"swelltree {installed_version('swelltree')}",
@@ -301,15 +307,19 @@ def _description2(device: Device, identity: str) -> Iterator[str]:
     """modelDescription.xml of FMI 2.0."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     head = {"fmiVersion": "2.0", "modelName": device.name, "guid": identity}
-    yield f"<fmiModelDescription{_attributes(**head, **_head(device))}>"
-    abilities = _attributes(
-        modelIdentifier=device.prefix,
-        canHandleVariableCommunicationStepSize=True,
-        canGetAndSetFMUstate=True,
-        canSerializeFMUstate=True,
-        canNotUseMemoryManagementFunctions=True,
-    )
-    yield f"  <CoSimulation{abilities}/>"
+    indicators = {"numberOfEventIndicators": 0} if device.states else {}
+    yield f"<fmiModelDescription{_attributes(**head, **_head(device), **indicators)}>"
+    abilities = {
+        "modelIdentifier": device.prefix,
+        "canGetAndSetFMUstate": True,
+        "canSerializeFMUstate": True,
+        "canNotUseMemoryManagementFunctions": True,
+    }
+    if device.states:
+        abilities["providesDirectionalDerivative"] = True
+        yield f"  <ModelExchange{_attributes(**abilities)}/>"
+    abilities["canHandleVariableCommunicationStepSize"] = True
+    yield f"  <CoSimulation{_attributes(**abilities)}/>"
     yield from _units(device)
     yield "  <LogCategories>"
     yield '    <Category name="logStatusDiscard"/>'
@@ -317,7 +327,6 @@ def _description2(device: Device, identity: str) -> Iterator[str]:
     yield "  </LogCategories>"
     yield f"  <DefaultExperiment{_experiment(device)}/>"
     yield "  <ModelVariables>"
-    outputs = []
     for number, variable, causality, variability in _variables(device):
         words = _attributes(
             name=variable.name,
@@ -325,17 +334,41 @@ def _description2(device: Device, identity: str) -> Iterator[str]:
             description=variable.about,
             causality=causality,
             variability=variability,
+            initial="calculated" if causality == "local" else None,
         )
-        real = _attributes(**_real(variable, causality))
+        state = _state_of(device, number)
+        real = _attributes(**_real(variable, causality), derivative=state and state + 1)
         yield f"    <ScalarVariable{words}><Real{real}/></ScalarVariable>"
-        if causality == "output":
-            outputs.append(f'      <Unknown index="{number + 1}"/>')
     yield "  </ModelVariables>"
     yield "  <ModelStructure>"
-    for kind in ("Outputs", "InitialUnknowns") if outputs else ():
-        yield "\n".join([f"    <{kind}>", *outputs, f"    </{kind}>"])
+    outputs, states, rates = _structure(device)
+    parts = {
+        "Outputs": outputs,
+        "Derivatives": rates,
+        "InitialUnknowns": [*outputs, *states, *rates],
+    }
+    for kind, numbers in parts.items():
+        if numbers:
+            rows = (f'      <Unknown index="{number + 1}"/>' for number in numbers)
+            yield "\n".join([f"    <{kind}>", *rows, f"    </{kind}>"])
     yield "  </ModelStructure>"
     yield "</fmiModelDescription>"
+
+
+def _structure(device: Device) -> tuple[list[int], list[int], list[int]]:
+    """Value references of outputs, states and their derivatives."""
+    first = 1 + len(device.all_inputs) + len(device.parameters)
+    rows = []
+    for variables in (device.outputs, device.states, device.rates):
+        rows.append([*range(first, first + len(variables))])
+        first += len(variables)
+    return rows[0], rows[1], rows[2]
+
+
+def _state_of(device: Device, number: int) -> int | None:
+    """Value reference of the state whose derivative a variable is; None: it is none."""
+    _, states, rates = _structure(device)
+    return states[number - rates[0]] if rates and number >= rates[0] else None
 
 
 def _experiment(device: Device) -> str:
@@ -349,17 +382,19 @@ def _description3(device: Device, identity: str) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     head = {"fmiVersion": "3.0", "modelName": device.name, "instantiationToken": identity}
     yield f"<fmiModelDescription{_attributes(**head, **_head(device))}>"
-    abilities = _attributes(
-        modelIdentifier=device.prefix,
-        canGetAndSetFMUState=True,
-        canSerializeFMUState=True,
-        canHandleVariableCommunicationStepSize=True,
-    )
-    yield f"  <CoSimulation{abilities}/>"
+    abilities = {
+        "modelIdentifier": device.prefix,
+        "canGetAndSetFMUState": True,
+        "canSerializeFMUState": True,
+    }
+    if device.states:
+        abilities["providesDirectionalDerivatives"] = True
+        yield f"  <ModelExchange{_attributes(**abilities)}/>"
+    abilities["canHandleVariableCommunicationStepSize"] = True
+    yield f"  <CoSimulation{_attributes(**abilities)}/>"
     yield from _units(device)
     yield f"  <DefaultExperiment{_experiment(device)}/>"
     yield "  <ModelVariables>"
-    outputs = []
     for number, variable, causality, variability in _variables(device):
         words = _attributes(
             name=variable.name,
@@ -367,13 +402,20 @@ def _description3(device: Device, identity: str) -> Iterator[str]:
             description=variable.about,
             causality=causality,
             variability=variability,
+            initial="calculated" if causality == "local" else None,
             **_real(variable, causality),
+            derivative=_state_of(device, number),
         )
         yield f"    <Float64{words}/>"
-        outputs += [number] if causality == "output" else []
     yield "  </ModelVariables>"
     yield "  <ModelStructure>"
-    for kind in ("Output", "InitialUnknown"):
-        yield from (f'    <{kind} valueReference="{number}"/>' for number in outputs)
+    outputs, states, rates = _structure(device)
+    parts = {
+        "Output": outputs,
+        "ContinuousStateDerivative": rates,
+        "InitialUnknown": [*outputs, *states, *rates],
+    }
+    for kind, numbers in parts.items():
+        yield from (f'    <{kind} valueReference="{number}"/>' for number in numbers)
     yield "  </ModelStructure>"
     yield "</fmiModelDescription>"

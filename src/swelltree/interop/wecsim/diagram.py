@@ -21,22 +21,19 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
-from xml.etree.ElementTree import Element, TreeBuilder
-from xml.parsers import expat
+from xml.etree.ElementTree import Element
 
 from swelltree.describe.errors import SwelltreeError, error_in_file
 from swelltree.describe.topology import Groups
+from swelltree.interop.safe_xml import LINE, xml_tree
 
 MAX_FILE = 64 * 2**20  # bytes of the zip
 MAX_PART = 16 * 2**20  # bytes of one part, unpacked
 MAX_BYTES = 48 * 2**20  # of all parts that are read
 MAX_PARTS = 20_000
-MAX_ELEMENTS = 100_000
-MAX_XML_DEPTH = 100
 MAX_BLOCKS = 5_000
 MAX_SUBSYSTEMS = 50  # within one another
 PART_NAMES = re.compile(r"simulink/(?:systems/[^/]+\.xml|blockdiagram\.xml)")
-LINE = "@line"  # of an element in its part: beside its attributes, whose names have no "@"
 MECHANICS = ("frames", "body elements", "constraints", "ptos", "moorings", "cables")
 RIM = "PMIOPort"  # a physical port on the rim of a subsystem, seen from inside
 
@@ -124,37 +121,11 @@ def _checked_entries(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipIn
 
 
 def _tree(content: bytes, path: Path, name: str) -> Element:
-    """XML tree of a part, limited in size and depth; every element knows its line."""
-    builder, parser = TreeBuilder(), expat.ParserCreate()
-    depth = count = 0
-
-    def doctype(*_: object) -> None:
-        raise ValueError("it declares a document type")
-
-    def start(tag: str, values: dict[str, str]) -> None:
-        nonlocal depth, count
-        depth, count = depth + 1, count + 1
-        if depth > MAX_XML_DEPTH:
-            raise ValueError(f"its elements are more than {MAX_XML_DEPTH} deep")
-        if count > MAX_ELEMENTS:
-            raise ValueError(f"it has more than {MAX_ELEMENTS} elements")
-        builder.start(tag, values | {LINE: str(parser.CurrentLineNumber)})
-
-    def end(tag: str) -> None:
-        nonlocal depth
-        depth -= 1
-        builder.end(tag)
-
-    parser.buffer_text = True
-    parser.StartDoctypeDeclHandler = doctype
-    parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.CharacterDataHandler = builder.data
+    """XML tree of a part."""
     try:
-        parser.Parse(content, True)
-        return builder.close()
-    except (expat.ExpatError, ValueError, LookupError, AssertionError) as error:
-        text = " ".join(str(error).split())[:100]
-        raise _fail(path, f"its part '{name}' is not sound XML ({text})") from None
+        return xml_tree(content)
+    except ValueError as error:
+        raise _fail(path, f"its part '{name}' is not sound XML ({error})") from None
 
 
 # --- Blocks and frames

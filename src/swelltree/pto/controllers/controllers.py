@@ -76,7 +76,10 @@ def called_back(
     return call(jnp.asarray(t, float), y)
 
 
-@pytree("law", "measures", "drives", "name", "states", "surfaces", "n_surfaces", "ramps", "preview")
+@pytree(
+    *("law", "measures", "drives", "name", "states", "hidden", "surfaces", "n_surfaces", "ramps"),
+    "preview",
+)
 class CompiledController:
     """A control law with what it measures and what it drives.
 
@@ -92,6 +95,7 @@ class CompiledController:
     gains: tuple[Array, ...] = ()  # that the law takes beside what is measured
     name: str = ""
     states: tuple[str, ...] = ()
+    hidden: int = 0  # number of states, the last, that results do not hold
     start: tuple[Array, ...] = ()  # of the states
     sample_time: Array | None = None  # s; None: the law acts continuously
     surfaces: Callable[[Array, Array], Array] | None = None  # where the law jumps
@@ -100,6 +104,11 @@ class CompiledController:
     preview: Callable[[RealisedSea | None], np.ndarray] | None = None  # numbers of its sea
     data: Array | None = None  # those of the sea of the run
     zero: Pose | None = None  # of all bodies as described, where one is measured
+
+    @property
+    def reported(self) -> tuple[str, ...]:
+        """States that results hold."""
+        return self.states[: len(self.states) - self.hidden]
 
     @property
     def held(self) -> int:
@@ -186,6 +195,8 @@ class PlainLaw:
         init=False, compare=False
     )  # by programs, for all laws equal to this one
 
+    opaque: ClassVar[bool] = False  # without derivatives, and asked at samples only
+
     def __post_init__(self) -> None:
         # a compiled program may go on calling an equal law of another compilation
         key = self.function, self.count, self.name
@@ -251,16 +262,16 @@ class Controllers(
         xp = namespace(now.motion.pose.p)
         channels = {}
         parts = [
-            x[: len(controller.states)]
+            x[: len(controller.reported)]
             for controller, x in zip(self.controllers, self.parts(now.internal), strict=True)
-            if controller.states
+            if controller.reported
         ]
         if parts:
             channels["state"] = namespace(*parts).concatenate(parts)
         return Loads(xp.zeros((model.layout.n_bodies, 6)), xp.zeros(0), xp.zeros(0), channels)
 
     def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
-        names = [f"{c.name}.{state}" for c in self.controllers for state in c.states]
+        names = [f"{c.name}.{state}" for c in self.controllers for state in c.reported]
         return {"control_state": ("control_state", names, "state of a controller")} if names else {}
 
     def parts(self, internal: InternalState) -> list[Array]:
@@ -290,6 +301,12 @@ class Controllers(
     def linear_form(self, model: Model, now: Instant) -> LinearForm:
         notes = []
         for controller in self.controllers:
+            if is_opaque(controller) and controller.measures:
+                raise SwelltreeError(
+                    f"controller '{controller.name}' is an FMU, whose answer to small motions a "
+                    "linear study cannot know. Use simulate, or describe its linear behaviour by "
+                    "a SpringDamper or PTO."
+                )
             if controller.sample_time is not None:
                 how = "is sampled: its force is held as before its first sample"
             elif controller.n_surfaces:
@@ -361,8 +378,7 @@ class Controllers(
         for controller, x in zip(self.controllers, self.parts(now.internal), strict=True):
             its, first = hit[first : first + controller.event_count], first + controller.event_count
             if controller.event_count and controller.size:
-                after = after_event(model, now, controller, x)
-                x = namespace(x, after).where(its.any(), after, x)
+                x = _after_events(model, now, controller, x, its.any())
             out.append(x)
         return namespace(*out).concatenate(out)
 
@@ -387,6 +403,10 @@ class Controllers(
     def exact_events(self) -> str:
         """None: samples and surfaces are taken between steps."""
         return ""
+
+
+def is_opaque(controller: CompiledController) -> bool:
+    return isinstance(controller.law, PlainLaw) and controller.law.opaque
 
 
 def control_of(model: Model) -> Controllers:
@@ -496,6 +516,20 @@ def held_force(controller: CompiledController, t: Array, x: Array) -> Array:
         assert controller.sample_time is not None
         u = u + x[n + p : n + 2 * p] * (t - x[-1] + controller.sample_time)
     return u
+
+
+def _after_events(
+    model: Model, now: Instant, controller: CompiledController, x: Array, hit: Array
+) -> Array:
+    """Internal states where events were hit; a plain law is asked at its own samples only."""
+    if isinstance(controller.law, PlainLaw):
+        if isinstance(hit, bool | np.bool_):
+            return after_event(model, now, controller, x) if hit else x
+        return jax.lax.cond(
+            hit, lambda x: jnp.asarray(after_event(model, now, controller, x)), jnp.asarray, x
+        )
+    after = after_event(model, now, controller, x)
+    return namespace(x, after).where(hit, after, x)
 
 
 def after_event(model: Model, now: Instant, controller: CompiledController, x: Array) -> Array:

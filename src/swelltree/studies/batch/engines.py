@@ -30,7 +30,7 @@ from swelltree.jit import (
 )
 from swelltree.model.solved import coupled_effect
 from swelltree.multibody.formulations.equations import event_count
-from swelltree.pto.controllers.controllers import controllers_of
+from swelltree.pto.controllers.controllers import controllers_of, is_opaque
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.studies.batch.complementarity.scheme import TwoStep
 from swelltree.studies.batch.engine import (
@@ -244,6 +244,12 @@ LIMITS = (
         Target,
         lambda plan: any(one.preview is not None for one in controllers_of(plan.model)),
         "a controller knows its own sea ahead",
+    ),
+    Limit(
+        Scheme,
+        Target,
+        lambda plan: any(map(is_opaque, controllers_of(plan.model))),
+        "an FMU has one state in a process of its own",
     ),
     Limit(
         Scheme,

@@ -58,6 +58,7 @@ from swelltree.model.capabilities import (
     ChecksStep,
     FluidSolver,
     Impulsive,
+    InternalState,
     StartsFromEquilibrium,
     all_winches,
     having,
@@ -90,6 +91,7 @@ from swelltree.multibody.formulations.equations import (
 from swelltree.multibody.formulations.latches import dead_latches
 from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.pto.controllers.controllers import not_finite
+from swelltree.pto.controllers.fmu import fault_of_fmu, steering_states
 from swelltree.results.sea import chosen
 from swelltree.spatial.rotations import compact
 from swelltree.studies.options import end_of, refuse_start
@@ -102,9 +104,21 @@ FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
 
 @functools.lru_cache(maxsize=64)
 def problem(
-    formulation: Formulation, matters: bool, eventful: bool = False, coupled: bool = False
+    formulation: Formulation,
+    matters: bool,
+    eventful: bool = False,
+    coupled: bool = False,
+    steering: tuple[tuple[str, tuple[bool, ...]], ...] = (),
 ) -> Problem:
-    """Initial-value problem of a formulation; cached, so that it is compiled once."""
+    """Initial-value problem of a formulation; cached, so that it is compiled once.
+
+    Args:
+        formulation: of the equations.
+        matters: whether settling changes rates.
+        eventful: whether there are events.
+        coupled: whether a flow is solved for.
+        steering: of each kind of internal states, which of them steer the steps; all if empty.
+    """
 
     def event(model: Model, t: Array, y: Phase) -> Array:
         return event_values(model, formulation, t, y)
@@ -115,11 +129,13 @@ def problem(
     def in_step(model: Model, t: Array, y: Phase, h: Array) -> Model:
         return step_model(model, formulation, t, y, h)
 
+    masks = {kind: np.array(mask) for kind, mask in steering}
+    internal = InternalState(True, masks) if masks else True
     return Problem(
         rate=lambda model, t, y: rates(model, formulation, t, y),
         settle=lambda model, t, y: settle(model, formulation, t, y),
         limit=out_of_range,
-        weights=Phase(State(True, True, True), False, True),  # the work steers no step
+        weights=Phase(State(True, True, True), False, internal),  # the work steers no step
         settle_changes_rate=matters,
         event=event if eventful else None,
         switch=switch if eventful else None,
@@ -142,7 +158,8 @@ def out_of_range(model: Model, t: Array, y: Phase) -> Array:
 def problem_of(model: Model, how: Formulation) -> Problem:
     """The initial-value problem of a model."""
     coupled = coupled_effect(model) is not None
-    return problem(how, how.settling_matters(model), event_count(model) > 0, coupled)
+    steering = steering_states(model)
+    return problem(how, how.settling_matters(model), event_count(model) > 0, coupled, steering)
 
 
 @functools.lru_cache(maxsize=64)
@@ -569,6 +586,8 @@ def failure(model: Model, how: Formulation, last: Carry, code: Code) -> tuple[Co
     sentence = describe(code, when)
     if code is Code.STOPPED_BY_USER:
         return code, sentence
+    if fault := fault_of_fmu(model):
+        return code, f"time stepping stopped at t = {when:.6g} s. {fault}"
     # the body that moves fastest at the last good state is where to look
     phase = jax.tree.map(jnp.asarray, last.y)
     kin = how.kinematics(model, jnp.asarray(last.t), phase.state)

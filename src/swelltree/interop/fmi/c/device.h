@@ -34,6 +34,15 @@ int device_get(device_t *device, int variable, double *value);
 int device_step(device_t *device, double duration); /* [s], of any length */
 int device_step_to(device_t *device, double time);  /* the same, without rounding of sums */
 
+/* The equations of motion, where they were exported (model_exchange=True); else device_states() is 0
+ * and the other functions refuse. From states that are set, steps go on, too. */
+int device_states(void);
+void device_get_states(const device_t *device, double *states);
+int device_set_states(device_t *device, double time, const double *states);
+int device_rates(device_t *device, double *rates); /* of the states [1/s] */
+/* Change of outputs and rates, by variable, for a change of states, inputs and parameters. */
+int device_derivative(device_t *device, const double *seed, double *change);
+
 /* All of a device as device_saved() numbers; from there every step is the same, bit for bit. */
 size_t device_saved(void);
 void device_save(const device_t *device, double *saved);

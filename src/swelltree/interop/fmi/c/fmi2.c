@@ -1,4 +1,4 @@
-/* FMI 2.0 for co-simulation of one device. The interface: fmi-standard.org, version 2.0.4. */
+/* FMI 2.0 of one device, for co-simulation and model exchange. The interface: fmi-standard.org, version 2.0.4. */
 #include "fmu.h"
 
 typedef int fmi2Status, fmi2Boolean, fmi2Integer, fmi2Kind;
@@ -49,8 +49,8 @@ EXPORT void *fmi2Instantiate(fmi2String name, int type, fmi2String guid, fmi2Str
                              const fmi2Callbacks *callbacks, fmi2Boolean visible, fmi2Boolean on)
 {
     (void)resources, (void)visible, (void)on;
-    if (type != 1) return NULL; /* co-simulation */
-    return instantiate(name, guid, (void *)callbacks, NULL);
+    if (type != 0 && type != 1) return NULL; /* model exchange, co-simulation */
+    return instantiate(name, guid, type == 0, (void *)callbacks, NULL);
 }
 
 EXPORT void fmi2FreeInstance(void *c) { release(c); }
@@ -73,13 +73,13 @@ EXPORT fmi2Status fmi2EnterInitializationMode(void *c)
 EXPORT fmi2Status fmi2ExitInitializationMode(void *c)
 {
     CHECK(INITIALISING, "fmi2ExitInitializationMode");
-    i->mode = STEPPING;
+    i->mode = i->exchange ? EVENT : STEPPING;
     return OK;
 }
 
 EXPORT fmi2Status fmi2Terminate(void *c)
 {
-    CHECK(STEPPING, "fmi2Terminate");
+    CHECK(RUNNING, "fmi2Terminate");
     i->mode = TERMINATED;
     return OK;
 }
@@ -171,16 +171,91 @@ EXPORT fmi2Status fmi2DeSerializeFMUstate(void *c, const fmi2Byte bytes[], size_
     return deserialize(i, (const unsigned char *)bytes, n, state);
 }
 
-/* --- What a device does not offer, and how its last step went */
+/* --- Derivatives, and model exchange */
 
 EXPORT fmi2Status fmi2GetDirectionalDerivative(void *c, const fmi2Ref u[], size_t nu,
                                                const fmi2Ref k[], size_t nk, const fmi2Real dk[],
                                                fmi2Real du[])
 {
-    CHECK(ANY, "fmi2GetDirectionalDerivative");
-    (void)u, (void)nu, (void)k, (void)nk, (void)dk, (void)du;
-    return report(i, ERROR, "this FMU has no directional derivatives");
+    CHECK(LIVE | TERMINATED, "fmi2GetDirectionalDerivative");
+    return directional_derivative(i, u, nu, k, nk, dk, du);
 }
+
+typedef struct {
+    fmi2Boolean again, terminate, nominals, values, has_next;
+    fmi2Real next;
+} fmi2Event;
+
+EXPORT fmi2Status fmi2EnterEventMode(void *c)
+{
+    CHECK(EXCHANGE, "fmi2EnterEventMode");
+    i->mode = EVENT;
+    return OK;
+}
+
+EXPORT fmi2Status fmi2NewDiscreteStates(void *c, fmi2Event *event)
+{
+    CHECK(EVENT, "fmi2NewDiscreteStates");
+    if (!event) return report(i, ERROR, "there is no place for the event");
+    memset(event, 0, sizeof *event); /* a smooth system has no events */
+    return OK;
+}
+
+EXPORT fmi2Status fmi2EnterContinuousTimeMode(void *c)
+{
+    CHECK(EVENT, "fmi2EnterContinuousTimeMode");
+    i->mode = CONTINUOUS;
+    return OK;
+}
+
+EXPORT fmi2Status fmi2CompletedIntegratorStep(void *c, fmi2Boolean no_return, fmi2Boolean *event,
+                                              fmi2Boolean *terminate)
+{
+    CHECK(CONTINUOUS, "fmi2CompletedIntegratorStep");
+    (void)no_return;
+    if (event) *event = 0;
+    if (terminate) *terminate = 0;
+    return OK;
+}
+
+EXPORT fmi2Status fmi2SetTime(void *c, fmi2Real time)
+{
+    CHECK(EXCHANGE, "fmi2SetTime");
+    return set_time(i, time);
+}
+
+EXPORT fmi2Status fmi2SetContinuousStates(void *c, const fmi2Real x[], size_t n)
+{
+    CHECK(EXCHANGE, "fmi2SetContinuousStates");
+    return set_states(i, x, n);
+}
+
+EXPORT fmi2Status fmi2GetDerivatives(void *c, fmi2Real x[], size_t n)
+{
+    CHECK(INITIALISING | EXCHANGE | TERMINATED, "fmi2GetDerivatives");
+    return get_rates(i, x, n);
+}
+
+EXPORT fmi2Status fmi2GetEventIndicators(void *c, fmi2Real x[], size_t n)
+{
+    CHECK(INITIALISING | EXCHANGE | TERMINATED, "fmi2GetEventIndicators");
+    (void)x;
+    return n ? report(i, ERROR, "there are no event indicators, not %zu", n) : OK;
+}
+
+EXPORT fmi2Status fmi2GetContinuousStates(void *c, fmi2Real x[], size_t n)
+{
+    CHECK(INITIALISING | EXCHANGE | TERMINATED, "fmi2GetContinuousStates");
+    return get_states(i, x, n);
+}
+
+EXPORT fmi2Status fmi2GetNominalsOfContinuousStates(void *c, fmi2Real x[], size_t n)
+{
+    CHECK(ANY, "fmi2GetNominalsOfContinuousStates");
+    return get_nominals(i, x, n);
+}
+
+/* --- What a device does not offer, and how its last step went */
 
 EXPORT fmi2Status fmi2SetRealInputDerivatives(void *c, const fmi2Ref r[], size_t n,
                                               const fmi2Integer order[], const fmi2Real v[])

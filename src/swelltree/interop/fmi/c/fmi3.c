@@ -1,4 +1,4 @@
-/* FMI 3.0 for co-simulation of one device. The interface: fmi-standard.org, version 3.0.2. */
+/* FMI 3.0 of one device, for co-simulation and model exchange. The interface: fmi-standard.org, version 3.0.2. */
 #include <stdbool.h>
 
 #include "fmu.h"
@@ -40,13 +40,15 @@ EXPORT void *fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
 {
     void *logger;
     memcpy(&logger, &log, sizeof logger);
-    return instantiate(name, token, host, logger);
+    return instantiate(name, token, 0, host, logger);
 }
 
 EXPORT void *fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources,
                                           bool visible, bool on, void *host, fmi3Logger log)
 {
-    return NULL; /* the device steps itself */
+    void *logger;
+    memcpy(&logger, &log, sizeof logger);
+    return instantiate(name, token, 1, host, logger);
 }
 
 EXPORT void *fmi3InstantiateScheduledExecution(fmi3String name, fmi3String token,
@@ -72,13 +74,13 @@ EXPORT fmi3Status fmi3EnterInitializationMode(void *c, bool has_tolerance, doubl
 EXPORT fmi3Status fmi3ExitInitializationMode(void *c)
 {
     CHECK(INITIALISING, "fmi3ExitInitializationMode");
-    i->mode = STEPPING;
+    i->mode = i->exchange ? EVENT : STEPPING;
     return OK;
 }
 
 EXPORT fmi3Status fmi3Terminate(void *c)
 {
-    CHECK(STEPPING, "fmi3Terminate");
+    CHECK(RUNNING, "fmi3Terminate");
     i->mode = TERMINATED;
     return OK;
 }
@@ -165,6 +167,107 @@ EXPORT fmi3Status fmi3DeserializeFMUState(void *c, const uint8_t bytes[], size_t
     return deserialize(i, bytes, n, state);
 }
 
+/* --- Derivatives, and model exchange */
+
+EXPORT fmi3Status fmi3GetDirectionalDerivative(void *c, const fmi3Ref u[], size_t nu,
+                                               const fmi3Ref k[], size_t nk, const double seed[],
+                                               size_t n_seed, double out[], size_t n_out)
+{
+    CHECK(LIVE | TERMINATED, "fmi3GetDirectionalDerivative");
+    if (!same_count(i, nk, n_seed) || !same_count(i, nu, n_out)) return ERROR;
+    return directional_derivative(i, u, nu, k, nk, seed, out);
+}
+
+EXPORT fmi3Status fmi3EnterEventMode(void *c)
+{
+    CHECK(EXCHANGE, "fmi3EnterEventMode");
+    i->mode = EVENT;
+    return OK;
+}
+
+EXPORT fmi3Status fmi3UpdateDiscreteStates(void *c, bool *again, bool *terminate, bool *nominals,
+                                           bool *values, bool *has_next, double *next)
+{
+    CHECK(EVENT, "fmi3UpdateDiscreteStates");
+    if (again) *again = false; /* a smooth system has no events */
+    if (terminate) *terminate = false;
+    if (nominals) *nominals = false;
+    if (values) *values = false;
+    if (has_next) *has_next = false;
+    if (next) *next = 0.0;
+    return OK;
+}
+
+EXPORT fmi3Status fmi3EnterContinuousTimeMode(void *c)
+{
+    CHECK(EVENT, "fmi3EnterContinuousTimeMode");
+    i->mode = CONTINUOUS;
+    return OK;
+}
+
+EXPORT fmi3Status fmi3CompletedIntegratorStep(void *c, bool no_return, bool *event, bool *terminate)
+{
+    CHECK(CONTINUOUS, "fmi3CompletedIntegratorStep");
+    if (event) *event = false;
+    if (terminate) *terminate = false;
+    return OK;
+}
+
+EXPORT fmi3Status fmi3SetTime(void *c, double time)
+{
+    CHECK(EXCHANGE, "fmi3SetTime");
+    return set_time(i, time);
+}
+
+EXPORT fmi3Status fmi3SetContinuousStates(void *c, const double x[], size_t n)
+{
+    CHECK(EXCHANGE, "fmi3SetContinuousStates");
+    return set_states(i, x, n);
+}
+
+EXPORT fmi3Status fmi3GetContinuousStateDerivatives(void *c, double x[], size_t n)
+{
+    CHECK(INITIALISING | EXCHANGE | TERMINATED, "fmi3GetContinuousStateDerivatives");
+    return get_rates(i, x, n);
+}
+
+EXPORT fmi3Status fmi3GetEventIndicators(void *c, double x[], size_t n)
+{
+    CHECK(INITIALISING | EXCHANGE | TERMINATED, "fmi3GetEventIndicators");
+    return n ? report(i, ERROR, "there are no event indicators, not %zu", n) : OK;
+}
+
+EXPORT fmi3Status fmi3GetContinuousStates(void *c, double x[], size_t n)
+{
+    CHECK(INITIALISING | EXCHANGE | TERMINATED, "fmi3GetContinuousStates");
+    return get_states(i, x, n);
+}
+
+EXPORT fmi3Status fmi3GetNominalsOfContinuousStates(void *c, double x[], size_t n)
+{
+    CHECK(ANY, "fmi3GetNominalsOfContinuousStates");
+    return get_nominals(i, x, n);
+}
+
+static int give_count(instance *i, size_t *place, size_t count)
+{
+    if (!place) return report(i, ERROR, "there is no place for a number");
+    *place = count;
+    return OK;
+}
+
+EXPORT fmi3Status fmi3GetNumberOfEventIndicators(void *c, size_t *n)
+{
+    CHECK(ANY, "fmi3GetNumberOfEventIndicators");
+    return give_count(i, n, 0);
+}
+
+EXPORT fmi3Status fmi3GetNumberOfContinuousStates(void *c, size_t *n)
+{
+    CHECK(ANY, "fmi3GetNumberOfContinuousStates");
+    return give_count(i, n, DEVICE_STATES);
+}
+
 /* --- What the standard names and a device does not have */
 
 #define NONE(name, ...)                                                                            \
@@ -196,14 +299,11 @@ NONE(SetClock, void *c, ROW, const bool v[])
 NONE(GetNumberOfVariableDependencies, void *c, fmi3Ref r, size_t *n)
 NONE(GetVariableDependencies, void *c, fmi3Ref r, size_t at[], fmi3Ref of[], size_t of_at[],
      int kinds[], size_t n)
-NONE(GetDirectionalDerivative, void *c, ROW, const fmi3Ref k[], size_t nk, const double seed[],
-     size_t n_seed, double v[], size_t m)
 NONE(GetAdjointDerivative, void *c, ROW, const fmi3Ref k[], size_t nk, const double seed[],
      size_t n_seed, double v[], size_t m)
 NONE(GetOutputDerivatives, void *c, ROW, const int32_t orders[], double v[], size_t m)
 NONE(EnterConfigurationMode, void *c)
 NONE(ExitConfigurationMode, void *c)
-NONE(EnterEventMode, void *c)
 NONE(EnterStepMode, void *c)
 NONE(GetIntervalDecimal, void *c, ROW, double v[], int q[])
 NONE(GetIntervalFraction, void *c, ROW, uint64_t a[], uint64_t b[], int q[])
@@ -214,15 +314,4 @@ NONE(SetIntervalFraction, void *c, ROW, const uint64_t a[], const uint64_t b[])
 NONE(SetShiftDecimal, void *c, ROW, const double v[])
 NONE(SetShiftFraction, void *c, ROW, const uint64_t a[], const uint64_t b[])
 NONE(EvaluateDiscreteStates, void *c)
-NONE(UpdateDiscreteStates, void *c, bool *a, bool *b, bool *d, bool *e, bool *f, double *t)
-NONE(EnterContinuousTimeMode, void *c)
-NONE(CompletedIntegratorStep, void *c, bool no_return, bool *a, bool *b)
-NONE(SetTime, void *c, double t)
-NONE(SetContinuousStates, void *c, const double x[], size_t n)
-NONE(GetContinuousStateDerivatives, void *c, double x[], size_t n)
-NONE(GetEventIndicators, void *c, double x[], size_t n)
-NONE(GetContinuousStates, void *c, double x[], size_t n)
-NONE(GetNominalsOfContinuousStates, void *c, double x[], size_t n)
-NONE(GetNumberOfEventIndicators, void *c, size_t *n)
-NONE(GetNumberOfContinuousStates, void *c, size_t *n)
 NONE(ActivateModelPartition, void *c, fmi3Ref clock, double t)

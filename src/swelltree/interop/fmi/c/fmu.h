@@ -17,12 +17,14 @@
 #endif
 
 enum { OK, WARNING, DISCARD, ERROR, FATAL };
-enum { INSTANTIATED = 1, INITIALISING = 2, STEPPING = 4, TERMINATED = 8 };
-enum { ANY = INSTANTIATED | INITIALISING | STEPPING | TERMINATED, LIVE = INITIALISING | STEPPING };
+enum { INSTANTIATED = 1, INITIALISING = 2, STEPPING = 4, TERMINATED = 8, EVENT = 16, CONTINUOUS = 32 };
+enum { EXCHANGE = EVENT | CONTINUOUS, RUNNING = STEPPING | EXCHANGE };
+enum { LIVE = INITIALISING | RUNNING, ANY = INSTANTIATED | LIVE | TERMINATED };
 
 typedef struct {
     device_t *device;
     int mode;
+    int exchange;  /* for model exchange: the host integrates */
     double offset; /* s, time of the host less that of the device */
     double stop;   /* s, of the host */
     void *host, *logger;
@@ -46,16 +48,18 @@ static int report(const instance *i, int status, const char *format, ...)
 static int allowed(const instance *i, int modes, const char *function)
 {
     static const char *const words[] = {"before initialisation", "in initialisation",
-                                        "in the simulation", "after its end"};
+                                        "in the simulation", "after its end",
+                                        "in event mode",     "in continuous-time mode"};
     int k = 0;
     if (!i) return 0;
     if (i->mode & modes) return 1;
-    while (k < 3 && !(i->mode >> k & 1)) k++;
+    while (k < 5 && !(i->mode >> k & 1)) k++;
     report(i, ERROR, "%s cannot be called %s", function, words[k]);
     return 0;
 }
 
-static instance *instantiate(const char *name, const char *identity, void *host, void *logger)
+static instance *instantiate(const char *name, const char *identity, int exchange, void *host,
+                             void *logger)
 {
     instance *i = calloc(1, sizeof *i);
     if (!i) return NULL;
@@ -63,6 +67,7 @@ static instance *instantiate(const char *name, const char *identity, void *host,
     i->host = host;
     i->logger = logger;
     i->mode = INSTANTIATED;
+    i->exchange = exchange;
     i->stop = INFINITY;
     if (!identity || strcmp(identity, IDENTITY) != 0)
         report(i, ERROR, "the identity '%.100s' is not that of this FMU, %s",
@@ -71,6 +76,11 @@ static instance *instantiate(const char *name, const char *identity, void *host,
         report(i, ERROR, "there is no memory for the device");
     else if (!device_init(i->device)) {
         report(i, ERROR, "this processor has no AVX2 and FMA, for which the device was made");
+        free(i->device);
+        i->device = NULL;
+    }
+    if (i->device && exchange && DEVICE_STATES == 0) {
+        report(i, ERROR, "this FMU is for co-simulation only");
         free(i->device);
         i->device = NULL;
     }
@@ -158,11 +168,102 @@ static int step(instance *i, double from, double duration)
     }
 }
 
+/* --- Model exchange: the host sets time and states and integrates the rates */
+
+static double *row_of(size_t count) { return calloc(count, sizeof(double)); }
+
+static int set_point(instance *i, double time, const double *states)
+{
+    if (device_set_states(i->device, time - i->offset, states) == DEVICE_OK) return OK;
+    return report(i, DISCARD, "%s", device_message(i->device));
+}
+
+static int set_time(instance *i, double time)
+{
+    int result;
+    double *states = row_of(DEVICE_STATES + 1);
+    if (!states) return report(i, ERROR, "there is no memory for the states");
+    device_get_states(i->device, states);
+    result = set_point(i, time, states);
+    free(states);
+    return result;
+}
+
+static int has_states(const instance *i, const void *values, size_t n)
+{
+    if (values && n == (size_t)DEVICE_STATES) return 1;
+    report(i, ERROR, "there are %d states, not %zu", DEVICE_STATES, values ? n : 0);
+    return 0;
+}
+
+static int set_states(instance *i, const double *states, size_t n)
+{
+    return has_states(i, states, n) ? set_point(i, time_of(i), states) : ERROR;
+}
+
+static int get_states(instance *i, double *states, size_t n)
+{
+    if (!has_states(i, states, n)) return ERROR;
+    device_get_states(i->device, states);
+    return OK;
+}
+
+static int get_rates(instance *i, double *rates, size_t n)
+{
+    if (!has_states(i, rates, n)) return ERROR;
+    if (device_rates(i->device, rates) == DEVICE_OK) return OK;
+    return report(i, DISCARD, "%s", device_message(i->device));
+}
+
+static int get_nominals(instance *i, double *nominals, size_t n)
+{
+    size_t k;
+    if (!has_states(i, nominals, n)) return ERROR;
+    for (k = 0; k < n; k++) nominals[k] = 1.0;
+    return OK;
+}
+
+static int known_references(instance *i, const uint32_t *refs, size_t n, int is_unknown)
+{
+    size_t k;
+    for (k = 0; k < n; k++) {
+        uint32_t r = refs[k], first = DEVICE_FIRST_OUTPUT, state = DEVICE_FIRST_STATE;
+        int varies = (r > DEVICE_TIME && r < first) || (r >= state && r < state + DEVICE_STATES);
+        int follows = (r >= first && r < state) || (r >= state + DEVICE_STATES && r < DEVICE_COUNT);
+        if (!(is_unknown ? follows : varies)) {
+            report(i, ERROR, "value reference %u is not %s", (unsigned)r,
+                   is_unknown ? "an output or a rate" : "an input, parameter or state");
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int directional_derivative(instance *i, const uint32_t *unknown, size_t nu,
+                                  const uint32_t *known, size_t nk, const double *seed, double *out)
+{
+    size_t k;
+    double *rows;
+    int result = OK;
+    if (DEVICE_STATES == 0) return report(i, ERROR, "this FMU has no directional derivatives");
+    if ((nu && (!unknown || !out)) || (nk && (!known || !seed)))
+        return report(i, ERROR, "there is no memory for the derivatives");
+    if (!known_references(i, unknown, nu, 1) || !known_references(i, known, nk, 0)) return ERROR;
+    if (!(rows = row_of(2 * DEVICE_COUNT)))
+        return report(i, ERROR, "there is no memory for the derivatives");
+    for (k = 0; k < nk; k++) rows[known[k]] += seed[k];
+    if (device_derivative(i->device, rows, rows + DEVICE_COUNT) != DEVICE_OK)
+        result = report(i, DISCARD, "%s", device_message(i->device));
+    for (k = 0; result == OK && k < nu; k++) out[k] = rows[DEVICE_COUNT + unknown[k]];
+    free(rows);
+    return result;
+}
+
 /* --- Saved states: what stands before the numbers of a device, and the numbers */
 
 typedef struct {
     double offset, stop;
-    int64_t mode;
+    int64_t mode, exchange;
     double numbers[];
 } saved_state;
 
@@ -177,6 +278,7 @@ static int save(instance *i, void **state)
     s->offset = i->offset;
     s->stop = i->stop;
     s->mode = i->mode;
+    s->exchange = i->exchange;
     device_save(i->device, s->numbers);
     *state = s;
     return OK;
@@ -185,6 +287,8 @@ static int save(instance *i, void **state)
 static int restore(instance *i, const saved_state *s)
 {
     if (!s) return report(i, ERROR, "there is no state");
+    if (s->exchange != i->exchange)
+        return report(i, ERROR, "the state is that of the other interface of this FMU");
     if (device_restore(i->device, s->numbers) != DEVICE_OK)
         return report(i, ERROR, "%s", device_message(i->device));
     i->offset = s->offset;

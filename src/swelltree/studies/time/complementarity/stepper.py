@@ -49,6 +49,7 @@ from swelltree.model.model import Model
 from swelltree.model.solved import where_solved
 from swelltree.multibody.kinematics import Pose
 from swelltree.pto.controllers.controllers import not_finite
+from swelltree.pto.controllers.fmu import fault_of_fmu
 from swelltree.spatial.rotations import matmul
 from swelltree.studies.options import end_of
 from swelltree.studies.time.complementarity.channels import observer
@@ -72,7 +73,7 @@ def law_without_number(model: Model, last: StepperState, step: float) -> str:
         last: the last good state.
         step: of the run [s].
     """
-    return not_finite(model, _moments(model, last, step))
+    return fault_of_fmu(model) or not_finite(model, _moments(model, last, step))
 
 
 def _moments(model: Model, last: StepperState, step: float) -> Iterator[Instant]:
