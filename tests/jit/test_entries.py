@@ -1,5 +1,6 @@
 """Programs found on disk before anything is traced."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -314,3 +315,12 @@ def test_a_model_compiled_again_follows_what_its_law_reads_then(monkeypatch):
 
 def test_models_without_laws_of_the_user_share_their_programs():
     assert sw.compile(oscillator(sw.LinearPto("pto", joint="rail", damping=2.0))).users_code == ""
+
+
+def test_a_bound_function_has_one_fingerprint_before_and_after_its_attributes_are_asked_for():
+    """JAX asks for them, which makes the table of attributes of the object."""
+    bound = functools.partial(oscillator, 1.0)
+    before = contents.content_key(bound)
+    assert vars(bound) == {}
+    assert contents.content_key(bound) == before
+    assert contents.content_key(functools.partial(oscillator, 2.0)) != before

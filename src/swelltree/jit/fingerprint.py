@@ -101,6 +101,8 @@ class Contents:
             yield from self._of_function(thing)
         elif isinstance(thing, types.MethodType):
             yield from (self.of(thing.__func__), self.of(thing.__self__))
+        elif isinstance(thing, functools.partial):  # not its attributes, which JAX looks for
+            yield from map(self.of, (thing.func, thing.args, thing.keywords))
         else:
             yield self.of(type(thing))
             yield from self._of_instance(thing)
