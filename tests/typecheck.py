@@ -41,6 +41,8 @@ def sampled(item: Any = None, *, typechecker: Any = None) -> Any:
     """`jaxtyping.jaxtyped` for some of the calls."""
     if item is None:
         return functools.partial(sampled, typechecker=typechecker)
+    if inspect.isclass(item):  # trees are built again with placeholders for their arrays
+        return item
     if not inspect.isfunction(item):
         return _jaxtyped(item, typechecker=typechecker)
     if not any(SHAPES.search(str(a)) for a in item.__annotations__.values()):
@@ -63,5 +65,4 @@ def sampled(item: Any = None, *, typechecker: Any = None) -> Any:
 def install(modules: list[str]) -> None:
     """Check the functions of these modules and of those below them, which are not imported yet."""
     jaxtyping.jaxtyped = sampled
-    jaxtyping._decorator.jaxtyped = sampled  # the constructors of dataclasses
     jaxtyping.install_import_hook(modules, "typecheck.check")

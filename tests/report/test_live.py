@@ -149,7 +149,7 @@ def test_values_that_are_no_numbers_are_refused(run, model, value):
 
 def test_bad_views_get_a_sentence(model):
     for options, sentence in (
-        ({"speed": 0.0}, "must lie above zero"),
+        ({"speed": 0.0}, "must be above zero"),
         ({"traces": ["position"]}, "more than one number"),
         ({"traces": ["bob.Hove"]}, "there is no dof 'Hove'"),
         ({"sliders": ["sea.Hz"]}, "no such parameter"),

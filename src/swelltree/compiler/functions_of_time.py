@@ -186,7 +186,7 @@ def jumps(
 
 
 IN_A_STEP = 8  # of a function in a step
-PLACES = (np.arange(IN_A_STEP) + 0.5) / SAMPLES - 0.5
+PLACES = (np.arange(IN_A_STEP) + 0.5) / IN_A_STEP - 0.5
 
 
 @pytree()
@@ -225,7 +225,7 @@ class MeanForce:
     def __call__(self, t: Array, point: PointMotion) -> tuple[Array, Array]:
         samples = [self.function(t + float(part) * self.h, point) for part in PLACES]
         force, torque = (sum(map(jnp.asarray, rows)) for rows in zip(*samples, strict=True))
-        return force / IN_A_STEP, torque / SAMPLES
+        return force / IN_A_STEP, torque / IN_A_STEP
 
 
 def with_step_means(model: Model, h: Array | float) -> Model:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from swelltree.compiler.functions_of_time import SAMPLES, functions_of_time, pulses, sampled
+from swelltree.compiler.functions_of_time import IN_A_STEP, functions_of_time, pulses, sampled
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.hydro.linear.radiation import radiation_memory
 from swelltree.integrate.complementarity.samples import Sample
@@ -128,13 +128,13 @@ def warn_of_pulses(model: Model, times: np.ndarray, step: float) -> None:
     """Warn of features of time functions that samples within steps do not resolve."""
     if is_traced(model) or len(times) < 2 or not times[-1] > times[0]:
         return
-    at = np.linspace(times[0], times[-1], max(int(SAMPLES * np.ptp(times) / step), 2) + 1)
+    at = np.linspace(times[0], times[-1], max(int(IN_A_STEP * np.ptp(times) / step), 2) + 1)
     for function in functions_of_time(model):
         found = pulses(function, at, sampled(function, at))
         if found.size:
             warn_user(
                 f"step {step:g} s is too long for a function of time in this model: at "
-                f"t = {found.min():.6g} s it does what {SAMPLES} samples in a step do not show. "
+                f"t = {found.min():.6g} s it does what {IN_A_STEP} samples in a step do not show. "
                 "Give a shorter step, or a table, which is integrated exactly."
             )
             return
