@@ -1,6 +1,7 @@
 """Controllers in files: Functional Mock-up Units (FMUs) for co-simulation."""
 
 import numbers
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -101,7 +102,8 @@ class Fmu(AnyController):
 
     def __post_init__(self) -> None:
         if self.name is None:
-            object.__setattr__(self, "name", Path(self.file).stem)
+            # '.', ':' and '__' have a meaning in labels
+            object.__setattr__(self, "name", re.sub(r"[.:]|__+", "_", Path(self.file).stem))
         if not self.sample_time > 0.0:
             raise self.fail(
                 f"sample_time {self.sample_time:g} s is not positive. Give the time between steps."
